@@ -8,10 +8,9 @@ const rules = 'test/walks/postgres-members-rules.test.ts';
 const lookValues = 'src/domain/notifications/evaluated-values.ts';
 const sharedFeed = 'src/feed/shared-feed.ts';
 const logReading = 'src/feed/log-reading.ts';
-
-/** Several processes on one database. */
 const wanted = 'src/storage/postgres/wanted-values.test.ts';
 
+/** Several processes on one database. */
 export const plantsOfMembers: readonly Plant[] = [
   {
     name: 'the will of one connection stays when the next one begins elsewhere',

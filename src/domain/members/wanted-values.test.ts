@@ -97,6 +97,18 @@ test('a group that was given up meanwhile is not there', async () => {
   assert.equal(groups.areSettled(['one']), false);
 });
 
+test('a group that was wanted only until its commit began is not there', async () => {
+  const groups = createWantedGroups();
+  commit(groups);
+  groups.count(['one'], 1);
+  await groups.settle(async () => {
+    groups.count(['one'], -1);
+    assert.equal(commit(groups), undefined);
+  });
+  groups.count(['one'], 1);
+  assert.equal(groups.areSettled(['one']), false);
+});
+
 test('a subscription to the values of all devices waits for all groups', async () => {
   const groups = createWantedGroups();
   commit(groups);

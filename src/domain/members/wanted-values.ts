@@ -19,6 +19,8 @@ export interface WantedValues {
   areSettled(devices: readonly ValueSource[]): boolean;
   /** Resolves when they do. Rejects with DomainError unavailable when the store is away. */
   settled(devices: readonly ValueSource[]): Promise<void>;
+  /** Another process has taken this session: nothing is wanted for it here. */
+  isElsewhere(session: string): void;
 }
 
 const groupBits = Array.from(
@@ -30,7 +32,7 @@ const bitOf = (device: string): bigint => groupBits[valueGroupOf(device)] ?? 0n;
 
 /** The groups that a process wants, as bits of a number, beside those that the store has. */
 export function createWantedGroups() {
-  const counts = new Uint32Array(valueGroups);
+  const counts = new Int32Array(valueGroups);
   let ofAll = 0;
   let some = 0n;
   /** Sessions that were taken, and whose subscriptions are not known yet. */
@@ -67,10 +69,10 @@ export function createWantedGroups() {
     /** What a commit that begins is to store: a digit for each group. Undefined: it is there. */
     begin(): string | undefined {
       beginning = wanted();
-      if (stored === beginning) return undefined;
-      stored = undefined;
       settled &= beginning;
       coming &= beginning;
+      if (stored === beginning) return undefined;
+      stored = undefined;
       return beginning.toString(2).padStart(valueGroups, '0');
     },
     /** The commit was made. */

@@ -64,7 +64,8 @@ export function createRuleBook(options: {
       const ids = some.map(({ id }) => id);
       wanted?.count(ids, 1);
       try {
-        await wanted?.settled(ids);
+        // Where it cannot be known, a value that was missed is found when its silence is due.
+        await wanted?.settled(ids).catch((err) => log.warn({ err }, 'some values may be missed'));
         const heard = await lastHeard(options.datapoints, some, sensorIds);
         // Changed or removed meanwhile: that change watches what there is to watch.
         if (index.find(rule.notification.id)?.notification !== rule.notification) return;

@@ -99,7 +99,10 @@ test('what was kept of a guest ends when its client begins a session elsewhere',
   const did: string[] = [];
   const session = { key, payer, link: { end: () => did.push('disconnected') } };
   const ownership = createOwnership({
-    shared: { onFenced: () => undefined, wanted: { count: () => undefined } },
+    shared: {
+      onFenced: () => undefined,
+      wanted: { count: () => undefined, isElsewhere: () => undefined },
+    },
     registry: {
       find: () => undefined,
       findFormer: ({ identity }: { readonly identity: string }) =>
@@ -129,7 +132,7 @@ test('what was kept of a guest is not adopted beside a session of its client', a
   const pages = [[former], []];
   const ownership = createOwnership({
     shared: {
-      wanted: { count: () => undefined },
+      wanted: { count: () => undefined, isElsewhere: () => undefined },
       onFenced: () => undefined,
       adoptWills: async () => [],
       adopt: async () => pages.shift() ?? [],

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { memberLimits } from '../../domain/members/member-limits.ts';
+import { sessionKey } from '../../domain/messaging/message.ts';
 import { createOwnership } from './ownership.ts';
 
 test('a session is given away although what it sent waits for the log', async (context) => {
@@ -13,6 +14,7 @@ test('a session is given away although what it sent waits for the log', async (c
   };
   const counted: string[] = [];
   const wanted = {
+    isElsewhere: (session: string) => void counted.push(`${session} elsewhere`),
     count: (devices: Iterable<string>, by: number) =>
       void counted.push(...Array.from(devices, (one) => `${one} ${by}`)),
   };
@@ -35,5 +37,5 @@ test('a session is given away although what it sent waits for the log', async (c
   // Until another process has it, and says what it wants.
   assert.deepEqual(counted, ['d 1']);
   await ownership.told({ kind: 'opened', turn: 0, ...who });
-  assert.deepEqual(counted, ['d 1', 'd -1']);
+  assert.deepEqual(counted, ['d 1', 'd -1', `${sessionKey(who.identity, 'c')} elsewhere`]);
 });

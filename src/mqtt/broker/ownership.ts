@@ -145,9 +145,8 @@ export function createOwnership(options: OwnershipOptions) {
   }
 
   async function adoptAll(): Promise<void> {
-    for (let left = await shared.adoptWills(); left.length > 0; ) {
+    for (let left = await shared.adoptWills(); left.length > 0; left = await shared.adoptWills()) {
       for (const will of left) wills.inherit(will);
-      left = await shared.adoptWills();
     }
     for (let adopted = await shared.adopt(); adopted.length > 0; ) {
       restore(adopted, true);
@@ -191,6 +190,7 @@ export function createOwnership(options: OwnershipOptions) {
       const { turn } = talk;
       endFormerOf(talk);
       given(key);
+      shared.wanted.isElsewhere(key);
       if (taking.has(key)) taking.set(key, turn);
       if ((registry.find(key)?.claimedAt ?? turn) < turn) lose(registry.find(key));
     },

@@ -66,8 +66,9 @@ export async function refuseNewer(client: pg.Client): Promise<void> {
 /** Refuses where members serve that the tables leave behind; a killed one has no connection. */
 async function refuseBesideOlder(client: pg.Client, version: number, from: number): Promise<void> {
   if (version < firstWithMembers || !(await isServed(sessionOn(client)))) return;
-  // The lock of joins, until the migration is over.
-  await client.query('select 1 from writers where writer = 0 for update');
+  // No process joins or commits until the migration is over. Any lock of rows would be one that
+  // commits wait for which hold the table.
+  await client.query('lock table writers in access exclusive mode');
   const columns = version < versioned ? 'null::text as program, null::integer as tables' : '*';
   const { rows } = await client.query(`
     select ${columns} from members where state = 'serving'

@@ -62,7 +62,7 @@ export function createSessionStore(
       },
     };
   }
-  const { own } = ofMember;
+  const { own, groups } = ofMember;
   const applyTo = createSessionChanges(sessionTables(own), clusterOf(own));
   const fenced = new Set<(keys: readonly SessionKey[]) => void>();
   return {
@@ -76,6 +76,7 @@ export function createSessionStore(
         );
         return applied;
       });
+      for (const change of changes) if (change.kind === 'ended') groups.behind.delete(change.key);
       if (refused.length > 0 || isGivenBack) for (const listener of fenced) listener(refused);
     },
     shared: {
@@ -138,11 +139,15 @@ const adoptWills = `
 const beginWill = `
   update mqtt_wills set is_begun = true where key = $1 and owner = $2 and turn = $3`;
 
-/** Whether the commits that were under way have ended; those are the ones before `bound`. */
-const selectEnded = `
-  select bound::text as bound, pg_snapshot_xmin(now) >= bound as "isEnded"
-  from pg_current_snapshot() as now,
-    lateral (select coalesce($1::xid8, pg_snapshot_xmax(now)) as bound) as of_all`;
+interface UnderWay {
+  readonly ids: readonly string[];
+}
+
+/** Which commits of processes are under way, of all or of these. */
+const selectUnderWay = `
+  select coalesce(array_agg(backend_xid::text), '{}') as ids from pg_stat_activity
+  where datname = current_database() and application_name = 'kipimo writes'
+    and backend_xid is not null and ($1::text[] is null or backend_xid::text = any($1))`;
 
 /** What this process wants is in the row of its writer, which its commits change anyway. */
 function wantedValues({ groups, writer, connection }: StoreContext & OfMember): WantedValues {
@@ -151,11 +156,11 @@ function wantedValues({ groups, writer, connection }: StoreContext & OfMember): 
   /** Of a process that stands still in a commit nobody waits for the end. */
   async function commitsEnd(): Promise<void> {
     const giveUpAt = performance.now() + memberLimits.barrierMs;
-    let row: { bound: string; isEnded: boolean } | undefined;
-    do {
-      if (row !== undefined) await wait(endedLookMs);
-      row = await connection.first<typeof row>(selectEnded, row?.bound ?? null);
-    } while (row?.isEnded === false && performance.now() < giveUpAt);
+    let row = await connection.first<UnderWay>(selectUnderWay, null);
+    while (row !== undefined && row.ids.length > 0 && performance.now() < giveUpAt) {
+      await wait(endedLookMs);
+      row = await connection.first<UnderWay>(selectUnderWay, row.ids);
+    }
   }
 
   function store(): Promise<void> {
@@ -173,6 +178,7 @@ function wantedValues({ groups, writer, connection }: StoreContext & OfMember): 
   const { count, areSettled } = groups;
   return {
     ...{ count, areSettled },
+    isElsewhere: (session) => void groups.behind.delete(session),
     async settled(devices) {
       while (!areSettled(devices)) await store();
     },
@@ -180,6 +186,7 @@ function wantedValues({ groups, writer, connection }: StoreContext & OfMember): 
 }
 
 const endedLookMs = 2;
+const withoutOwner = 'sessions without an owner';
 
 /** Sessions that several processes have in one database: who has one is in its row. */
 function createSharedSessions(
@@ -189,6 +196,8 @@ function createSharedSessions(
   const { behind } = groups;
   const taking = { member, damaged, behind };
   let isFirst = true;
+  // Those that no process has may be anybody's, until there are none.
+  behind.add(withoutOwner);
 
   const keysOf = (keys: readonly SessionKey[]) => keys.map(sessionIndexKey);
 
@@ -218,18 +227,22 @@ function createSharedSessions(
     async adopt() {
       // At the start there may be some without an owner; later a member has ended.
       if (!isFirst && (await reader.first(findHeirless)) === undefined) return [];
-      const adopted = await writer.call(async (tx) => {
+      let adopted: readonly ClaimedSession[] = [];
+      await writer.call(async (tx) => {
+        // Of an attempt before, another process may have them by now.
+        for (const session of adopted) behind.delete(session.key);
         const found = await tx.all<{ session: number }>(
           ...[selectHeirless, postgresLimits.sessionsPerAdoption],
         );
         if (found.length === 0) await tx.run(ownNoMore);
-        return takeOver(
+        adopted = await takeOver(
           tx,
           found.map(({ session }) => session),
           taking,
         );
       });
       isFirst &&= adopted.length > 0;
+      if (!isFirst) behind.delete(withoutOwner);
       return adopted;
     },
     share: (step) =>

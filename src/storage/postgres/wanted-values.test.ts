@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { device, openSeveral, pushTo } from '../../../test/postgres-processes.ts';
+import { connectTo, device, openSeveral, pushTo } from '../../../test/postgres-processes.ts';
 import { noPostgres } from '../../../test/postgres-schemas.ts';
 import { onServer } from '../../../test/postgres-server.ts';
 import { valueGroupOf } from '../../domain/members/wanted-values.ts';
@@ -22,8 +22,13 @@ const claim = (storage: Storage) =>
     ...{ expirySeconds: 60, isKnown: false, isForced: true, note: () => '!' },
   });
 
-/** A commit of the process, which stores what is wanted by then. */
-const commit = (storage: Storage): Promise<void> => storage.ping();
+/** A commit of the process, which stores what is wanted by then; it has looked for sessions. */
+async function commit(storage: Storage): Promise<void> {
+  if (!looked.has(storage)) await sharedOf(storage).adopt();
+  looked.add(storage);
+  await storage.ping();
+}
+const looked = new WeakSet<Storage>();
 
 /** Whether a push at this process is to be written for others. */
 async function isWrittenAt({ datapoints }: Storage): Promise<boolean> {
@@ -77,31 +82,44 @@ describe('values that processes want', { skip: noPostgres, timeout: 60_000 }, ()
     for (let tries = 0; await isWrittenAt(one); tries += 1) assert.ok(tries < 100);
   });
 
-  test('are waited for until commits have ended that began before', async () => {
-    await using several = await openSeveral('wanted_before');
-    const { one, other } = several;
-    await Promise.all([commit(one), commit(other)]);
-    const { wanted } = sharedOf(other);
-    const begun = Promise.withResolvers<void>();
-    const goOn = Promise.withResolvers<void>();
-    let isOver = false;
-    const pushed = one.datapoints
-      .append([pushTo('a', 1)], async (_, { isWanted }) => {
-        assert.equal(isWanted(device), false);
-        begun.resolve();
-        await goOn.promise;
-        return [];
-      })
-      .then(() => {
+  for (const isBehind of [false, true]) {
+    const which = isBehind ? 'behind the commit that stores them' : 'before it';
+    test(`are waited for until commits have ended that began ${which}`, async () => {
+      await using several = await openSeveral(`wanted_while_${isBehind}`);
+      const { one, other, url } = several;
+      await Promise.all([commit(one), commit(other)]);
+      const { wanted } = sharedOf(other);
+      const begun = Promise.withResolvers<void>();
+      const goOn = Promise.withResolvers<void>();
+      let isOver = false;
+      const push = async (): Promise<void> => {
+        await one.datapoints.append([pushTo('a', 1)], async (_, { isWanted }) => {
+          assert.equal(isWanted(device), false);
+          begun.resolve();
+          await goOn.promise;
+          return [];
+        });
         isOver = true;
-      });
-    await begun.promise;
-    wanted.count([device], 1);
-    const settled = wanted.settled([device]).then(() => assert.ok(isOver));
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    goOn.resolve();
-    await Promise.all([pushed, settled]);
-  });
+      };
+      const settle = async (): Promise<void> => {
+        wanted.count([device], 1);
+        await wanted.settled([device]);
+        assert.ok(isOver);
+      };
+      await using lock = await connectTo(url);
+      await lock.run('begin');
+      // The commit that stores what is wanted has its number, and waits.
+      if (isBehind) await lock.run('select from writers where writer = 2 for update');
+      const first = isBehind ? settle() : push();
+      await (isBehind ? new Promise((resolve) => setTimeout(resolve, 200)) : begun.promise);
+      const second = isBehind ? push() : settle();
+      await begun.promise;
+      await lock.run('rollback');
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      goOn.resolve();
+      await Promise.all([first, second]);
+    });
+  }
 
   test('are all that there are from the commit on that takes a session', async () => {
     await using several = await openSeveral('wanted_taken');
