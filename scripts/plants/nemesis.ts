@@ -52,26 +52,6 @@ export const plantsUnderNemesis: readonly Plant[] = [
     ],
   },
   {
-    name: 'pushes of several processes to one sensor lock its row, under a nemesis',
-    ...{ ...suite, says: /answered 500|stands behind|is lost|is stored \d times|show different/ },
-    environment: { ...suite.environment, NEMESIS_FAULTS: 'a process is killed' },
-    patches: [
-      patch('src/storage/postgres/writer.ts', 'if (link.isShared) lockAll(send, locks);', ''),
-      patch('src/storage/postgres/timeseries/append.ts', ' for no key update of sensors', ''),
-    ],
-  },
-  {
-    name: 'messages of others are acknowledged when they are in the queues, under a nemesis',
-    ...{ ...suite, says: /never got/ },
-    patches: [
-      patch(
-        'src/feed/log-reading.ts',
-        '      const entries = await shared.read();\n',
-        '      const entries = await shared.read();\n      await shared.acknowledge();\n',
-      ),
-    ],
-  },
-  {
     name: 'an id of QoS 2 is kept in the commit of its value, under a nemesis',
     ...{ ...suite, says: /is stored \d times/ },
     patches: [
@@ -79,17 +59,6 @@ export const plantsUnderNemesis: readonly Plant[] = [
         'src/storage/postgres/timeseries/kept-ids.ts',
         '  if (rows.length === 0) return;\n  session.send(\n    insert,',
         '  if (rows.length >= 0) return;\n  session.send(\n    insert,',
-      ),
-    ],
-  },
-  {
-    name: 'an alarm is filed in the commit of its value, under a nemesis',
-    ...{ ...suite, says: /alarm|fir(ed|ing)|deliver/ },
-    patches: [
-      patch(
-        'src/storage/postgres/timeseries/datapoints.ts',
-        'await tellInSteps(tx, notes);',
-        'setTimeout(() => void writer.call((later) => tellInSteps(later, notes)), 300);',
       ),
     ],
   },
