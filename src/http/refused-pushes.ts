@@ -63,7 +63,7 @@ function idsOf({ device, sensor }: Meant) {
   return sensor === undefined ? { deviceId } : { deviceId, sensorId: parseSensorId(sensor) };
 }
 
-/** What is read; undefined where reading it throws. */
+/** The value that is read; undefined where reading it throws. */
 function ifPossible<Value>(read: () => Value): Value | undefined {
   try {
     return read();

@@ -66,7 +66,7 @@ export function createWantedGroups() {
       return (asked & (ofAll > 0 ? all : some) & ~settled) === 0n;
     },
     isStored: (): boolean => stored === wanted(),
-    /** What a commit that begins is to store: a digit for each group. Undefined: it is there. */
+    /** Groups that a commit which begins is to store, a digit each; undefined: they are there. */
     begin(): string | undefined {
       beginning = wanted();
       settled &= beginning;

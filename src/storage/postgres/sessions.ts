@@ -94,7 +94,7 @@ const selectOwner = `
 /** Of the order in which processes commit. */
 const nextTurn = `select nextval(pg_get_serial_sequence('feed_log', 'place')) as turn`;
 const owns = 'update members set owns = true where member = $1 and not owns';
-/** What it takes may have any subscriptions. */
+/** A session that is taken may have any subscriptions. */
 const wantAll = 'update writers set wants = default where writer = $1';
 const takeSessions = `
   update mqtt_sessions set owner = $1, term = term + 1, behind = true
@@ -149,7 +149,7 @@ const selectUnderWay = `
   where datname = current_database() and application_name = 'kipimo writes'
     and backend_xid is not null and ($1::text[] is null or backend_xid::text = any($1))`;
 
-/** What this process wants is in the row of its writer, which its commits change anyway. */
+/** The groups are in the row of the writer of this process, which its commits change anyway. */
 function wantedValues({ groups, writer, connection }: StoreContext & OfMember): WantedValues {
   let storing: Promise<void> | undefined;
 
@@ -196,7 +196,7 @@ function createSharedSessions(
   const { behind } = groups;
   const taking = { member, damaged, behind };
   let isFirst = true;
-  // Those that no process has may be anybody's, until there are none.
+  // Sessions that no process has may be anybody's, until there are none.
   behind.add(withoutOwner);
 
   const keysOf = (keys: readonly SessionKey[]) => keys.map(sessionIndexKey);
