@@ -58,6 +58,27 @@ function createWaited(): () => number {
 const highest = (sorted: Float64Array, share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 
+/**
+ * Adds to each look the collections that began in it. One pass over both: its time is part of what
+ * the service's own metric sees.
+ */
+function withCollections(
+  looks: readonly Omit<LongLook, 'collected'>[],
+  collections: readonly PerformanceEntry[],
+): LongLook[] {
+  const inOrder = collections.toSorted((a, b) => a.startTime - b.startTime);
+  let next = 0;
+  return looks.map((look) => {
+    let collected = 0;
+    for (let one = inOrder[next]; one !== undefined; one = inOrder[next]) {
+      if (one.startTime >= look.from + look.took) break;
+      if (one.startTime >= look.from) collected += one.duration;
+      next += 1;
+    }
+    return { ...look, collected };
+  });
+}
+
 /** Looks at the clock every millisecond; each SIGUSR2 writes what was seen since the one before. */
 function watch(file: string): void {
   let held: number[] = [];
@@ -85,19 +106,16 @@ function watch(file: string): void {
     if (holds === undefined || works === undefined) return;
     collections.push(...collector.takeRecords());
     const took = collections.map(({ duration }) => duration);
-    const collectedIn = ({ from, took }: (typeof looks)[number]): number =>
-      collections
-        .filter(({ startTime }) => startTime >= from && startTime < from + took)
-        .reduce((sum, { duration }) => sum + duration, 0);
-    const longest = [...looks].sort((a, b) => b.took - a.took).slice(0, longLooks);
+    const seenLooks = withCollections(looks, collections);
+    const longest = [...seenLooks].sort((a, b) => b.took - a.took).slice(0, longLooks);
     const seen: LoopHolds = {
       looks: holds.length,
       ...{ p999: highest(holds, 0.999), max: highest(holds, 1) },
       ...{ workedP999: highest(works, 0.999), workedMax: highest(works, 1) },
-      ownMax: looks.reduce((most, look) => Math.max(most, look.worked - collectedIn(look)), 0),
+      ownMax: seenLooks.reduce((most, look) => Math.max(most, look.worked - look.collected), 0),
       collectedMax: Math.max(0, ...took),
       collected: took.reduce((sum, ms) => sum + ms, 0),
-      longest: longest.map((look) => ({ ...look, collected: collectedIn(look) })),
+      longest,
     };
     collections = [];
     looks = [];

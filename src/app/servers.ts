@@ -60,6 +60,7 @@ export interface ServerUrls {
 export async function openServers(options: ServerOptions): Promise<ServerUrls> {
   const { config, built, storage, meters, timeouts, clock, log, onOpened } = options;
   const { metrics, reporter, budgets } = meters;
+  metrics.watchEventLoop();
   const tls = config.listen.tls && watchTlsFiles(config.listen.tls, log);
   onOpened(() => tls?.close());
   const { host, mqttPort, mqttsPort, isTrustedProxy } = config.listen;

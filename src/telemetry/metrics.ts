@@ -21,7 +21,6 @@ export function createMetrics() {
   const registry = new Registry();
   const meters = createMeters(registry);
   let watchesProcess = false;
-  addEventLoopMetrics(meters);
 
   /** Watching the process costs timers and memory: only where the metrics are read. */
   function watchProcess(): void {
@@ -37,6 +36,8 @@ export function createMetrics() {
   return {
     /** Counts what the service reports. */
     reporter: createMetricsReporter(meters),
+    /** Adds how long the event loop is held from now on: the start is over. */
+    watchEventLoop: (): void => addEventLoopMetrics(meters),
     /** Adds what the MQTT broker counts. */
     watchMqtt: (read: () => MqttMetrics): void => addMqttMetrics(meters, read),
     /** Adds what is stored. */
