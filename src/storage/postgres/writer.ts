@@ -5,13 +5,7 @@ import type { OnNews } from '../../domain/members/member-store.ts';
 import type { Log } from '../../lib/log.ts';
 import { createWriteHealth } from '../faults.ts';
 import type { ChangeSession, Value } from '../sql/session.ts';
-import {
-  asRefusal,
-  awaySentence,
-  isConflict,
-  isConnectionLost,
-  unavailable,
-} from './failures.ts';
+import { asRefusal, awaySentence, isConflict, isConnectionLost, unavailable } from './failures.ts';
 import type { Link, Others, Plane, Transaction } from './link.ts';
 import { postgresLimits } from './postgres-limits.ts';
 
