@@ -8,7 +8,7 @@ import { openServiceClock } from './service-clock.ts';
 /** Asked for its time again whenever the timers are run on. */
 const askedAgainMs = 10_000;
 
-test('the first time that the database tells counts, later ones if they say more', async (context) => {
+test('the first time of a database counts, later ones if they say more', async (context) => {
   context.mock.timers.enable({ apis: ['setTimeout'] });
   let passed = 0;
   context.mock.method(performance, 'now', () => passed);
