@@ -26,6 +26,8 @@ interface TableOptions {
   readonly connections: number;
   /** The launcher of another version, which is measured beside ours in the same slices. */
   readonly program: string | undefined;
+  /** The coordinator of Citus, on which ours is measured beside in the same slices. */
+  readonly citusUrl: string | undefined;
   /** Microseconds that each commit takes longer, one table after the other. */
   readonly delays: readonly number[];
   /** How many processes there are, and what watches their sensors. */
@@ -38,15 +40,15 @@ interface TableOptions {
  * rule and with rules, in slices that take turns; then again where commits take longer.
  */
 export async function tableOfPushes(options: TableOptions): Promise<readonly string[][]> {
-  const { server, connections, sliceMs, program, delays, counts } = options;
+  const { server, connections, sliceMs, delays, counts } = options;
   const kinds = allKinds.filter((kind) => options.kinds.includes(kind));
   using directories = new DisposableStack();
   await using services = new AsyncDisposableStack();
 
-  async function startOn(processes: number, own: string | undefined) {
+  async function startOn(processes: number, { label, url: database, own }: Variant) {
     const schema = `pushes_${processes}${own === undefined ? '' : '_before'}`;
     const environment = {
-      KIPIMO_DATABASE_URL: await schemaUrl(server.url, schema),
+      KIPIMO_DATABASE_URL: await schemaUrl(database, schema),
       KIPIMO_PROCESSES: 'several',
     };
     const ports: number[] = [];
@@ -59,19 +61,19 @@ export async function tableOfPushes(options: TableOptions): Promise<readonly str
       url = service.url;
     }
     const token = await populateWatched(url, benchLogin, kinds);
-    return { processes, own, ports, token };
+    return { processes, label, ports, token };
   }
 
   const started: Awaited<ReturnType<typeof startOn>>[] = [];
-  for (const own of program === undefined ? [undefined] : [undefined, program]) {
-    for (const processes of counts) started.push(await startOn(processes, own));
+  for (const variant of variantsOf(options)) {
+    for (const processes of counts) started.push(await startOn(processes, variant));
   }
   const loads = kinds.flatMap((kind) =>
     spreads.flatMap(({ meaning, processes, pushedTo }) =>
       started
         .filter((one) => one.processes === processes)
-        .map(({ ports, token, own }) => ({
-          name: `${meaning}${meanings[kind]}${own === undefined ? '' : ' (before)'}`,
+        .map(({ ports, token, label }) => ({
+          name: `${meaning}${meanings[kind]}${label}`,
           ports: ports.slice(0, pushedTo),
           traffic: createWatchedTraffic(token, kind, { first: 0, step: 1 }),
           slices: [] as number[],
@@ -112,6 +114,19 @@ export async function tableOfPushes(options: TableOptions): Promise<readonly str
     ...loads.map(({ name }, at) => [name, ...cells(at)]),
   ];
 }
+
+/** What is measured in the same slices. */
+interface Variant {
+  readonly label: string;
+  readonly url: string;
+  readonly own?: string;
+}
+
+const variantsOf = ({ server, program, citusUrl }: TableOptions): readonly Variant[] => [
+  { label: '', url: server.url },
+  ...(program === undefined ? [] : [{ label: ' (before)', url: server.url, own: program }]),
+  ...(citusUrl === undefined ? [] : [{ label: ' (Citus)', url: citusUrl }]),
+];
 
 /** As a standby that must have every commit does. */
 async function delayCommits(url: string, microseconds: number): Promise<void> {

@@ -27,7 +27,8 @@ const uniqueViolation = '23505';
 export function isConflict(error: unknown): boolean {
   const state = sqlStateOf(error);
   if (state !== uniqueViolation) return conflicts.has(state);
-  return (error as { readonly table?: unknown }).table === 'hot';
+  // Citus names the table by its part.
+  return /^hot(_\d+)?$/.test(String((error as { readonly table?: unknown }).table));
 }
 
 /** Whether the connection is lost or useless, so that a new one has to be made. */

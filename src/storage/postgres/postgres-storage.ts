@@ -4,7 +4,7 @@ import type { MemberStore } from '../../domain/members/member-store.ts';
 import { createWantedGroups, type WantedGroups } from '../../domain/members/wanted-values.ts';
 import { type Reporter, silentReporter } from '../../domain/reporter.ts';
 import { createDamagedRows } from '../faults.ts';
-import { type DeviceRow, deviceTable, type PartRow } from '../sql/device-row.ts';
+import { bucketOf, type DeviceRow, deviceTable, type PartRow } from '../sql/device-row.ts';
 import type { LoadDevices } from '../sql/devices.ts';
 import { type ReachedRow, type ReadReach, reachingSql } from '../sql/resources.ts';
 import type { SqlReader } from '../sql/session.ts';
@@ -116,7 +116,7 @@ const selectDevices = `
   from devices where id = any($1::text[])
   union all
   select 1, device_id, sensor_id, null, null, null, null, details, series
-  from sensors where device_id = any($1::text[])
+  from sensors where bucket = any($2::smallint[]) and device_id = any($1::text[])
   union all
   select 2, device_id, actuator_id, null, null, null, null, details, position
   from actuators where device_id = any($1::text[])
@@ -128,7 +128,7 @@ type Row = (DeviceRow | PartRow) & { readonly kind: 0 | 1 | 2; readonly device_i
 export const createDeviceLoading =
   (reader: SqlReader): LoadDevices =>
   async (ids) => {
-    const rows = await reader.all<Row>(selectDevices, ids);
+    const rows = await reader.all<Row>(selectDevices, ids, ids.map(bucketOf));
     const byDevice = Map.groupBy(rows, ({ device_id }) => device_id);
     return ids.flatMap((id) => {
       const own = Map.groupBy(byDevice.get(id) ?? [], ({ kind }) => kind);

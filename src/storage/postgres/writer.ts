@@ -5,10 +5,13 @@ import type { DeviceId } from '../../domain/ids.ts';
 import type { OnNews } from '../../domain/members/member-store.ts';
 import type { Log } from '../../lib/log.ts';
 import { createWriteHealth } from '../faults.ts';
+import { bucketOf, bucketsOf } from '../sql/device-row.ts';
 import type { ChangeSession, Value } from '../sql/session.ts';
 import { asRefusal, isConflict, isConnectionLost, unavailable } from './failures.ts';
-import type { Link, Others, Plane, Transaction } from './link.ts';
+import type { DataPart, Link, Others, Plane, Transaction } from './link.ts';
+import type { Parts } from './parts.ts';
 import { postgresLimits } from './postgres-limits.ts';
+import type { SeriesKey } from './timeseries/chunk-table.ts';
 
 /**
  * The work of a call inside the transaction of its group commit. It may be run again when a
@@ -25,12 +28,13 @@ export interface WriteSession extends ChangeSession {
 }
 
 /**
- * The sensors whose data a call changes: it works with their rows locked, and nobody else does.
+ * The sensors whose data a call changes, all of one part: it works with their rows locked, and
+ * nobody else does.
  * None: it locks itself whatever it changes or concludes from.
  */
 export interface SensorLocks {
   readonly sensors?: readonly SensorRef[];
-  readonly series?: readonly number[];
+  readonly series?: readonly SeriesKey[];
   /** All sensors of these. */
   readonly devices?: readonly DeviceId[];
   /** Whether it also concludes from what the corrections of the sensors' owners come to. */
@@ -40,11 +44,12 @@ export interface SensorLocks {
 // In one order, for all calls of a commit at once: commits that lock the same ones cannot block
 // each other. A statement behind it sees what the commits that had them before left.
 const lockSensors = `
-  select from sensors where series = any(array(
+  select series from sensors where bucket = any($5::smallint[]) and series = any(array(
     select series from unnest($1::text[], $2::text[]) as given (device, sensor)
-      join sensors on device_id = device and sensor_id = sensor
+      join sensors on device_id = device and sensor_id = sensor and bucket = any($5::smallint[])
     union all select unnest($3::bigint[])
-    union all select series from sensors where device_id = any($4::text[])))
+    union all select series from sensors
+      where device_id = any($4::text[]) and bucket = any($5::smallint[])))
   order by series for no key update`;
 
 // Behind the sensors, and in one order as well.
@@ -62,6 +67,7 @@ export interface Writer {
    * the data plane, and waits for none of another kind.
    */
   call<Answer>(work: Work<Answer>, locks?: SensorLocks): Promise<Answer>;
+  readonly parts: Parts;
   /** Resolves when every call was answered and the connection is closed. */
   close(): Promise<void>;
 }
@@ -75,6 +81,7 @@ interface Waiting {
 
 /** A commit that may be made although its connection was lost. */
 interface Doubt {
+  readonly part: DataPart;
   readonly seq: number;
   readonly calls: readonly Waiting[];
   readonly answers: readonly unknown[];
@@ -93,9 +100,9 @@ export function createWriter(link: Link, log: Log, onNews: OnNews = () => undefi
   let running: Promise<void> | undefined;
   let isClosed = false;
   let doubt: Doubt | undefined;
-  link.onReached((seq) => {
+  link.onReached((seqs) => {
     if (doubt?.isRefused !== true) return;
-    if (doubt.seq === seq) onNews(doubt.news.flat());
+    if (doubt.seq === seqs.get(doubt.part)) onNews(doubt.news.flat());
     doubt = undefined;
   });
 
@@ -103,8 +110,11 @@ export function createWriter(link: Link, log: Log, onNews: OnNews = () => undefi
     while (queue.length > 0) await carryOut(takeTogether());
   }
 
-  const planeOf = ({ locks }: Waiting): Plane =>
-    locks !== undefined && link.hasDataPlane() ? 'data' : 'control';
+  function planeOf({ locks }: Waiting): Plane {
+    if (locks === undefined || !link.hasDataPlane()) return 'control';
+    const [bucket = -1] = link.parts.length > 0 ? bucketsIn(locks) : [];
+    return link.parts[bucket] ?? -1;
+  }
 
   /** The calls of one commit: of the plane of the first that waits, in the order they came. */
   function takeTogether(): readonly Waiting[] {
@@ -162,14 +172,15 @@ export function createWriter(link: Link, log: Log, onNews: OnNews = () => undefi
    * number of the last commit says whether it was.
    */
   async function attempt(calls: readonly Waiting[]): Promise<readonly unknown[]> {
-    const seq = await link.ready();
-    if (doubt?.seq === seq && doubt.calls === calls) return doubt.answers;
+    const seqs = await link.ready();
+    if (doubt?.calls === calls && doubt.seq === seqs.get(doubt.part)) return doubt.answers;
     doubt = undefined;
     const locks = calls.flatMap((call) => call.locks ?? []);
     const news: (readonly string[])[] = [];
-    const isData = calls.every((call) => planeOf(call) === 'data');
-    const committed = await link.transact(isData ? 'data' : 'control', async (transaction) => {
-      const { session: plain, send, others } = transaction;
+    const [plane = 'control', ...rest] = new Set(calls.map(planeOf));
+    const together = rest.length > 0 ? 'control' : plane;
+    const committed = await link.transact(together, async (transaction) => {
+      const { session: plain, send, others, part, seq } = transaction;
       const answers: unknown[] = [];
       if (link.isShared) lockAll(send, locks);
       const ends = new Map<string, readonly [string, ...Value[]]>();
@@ -183,7 +194,7 @@ export function createWriter(link: Link, log: Log, onNews: OnNews = () => undefi
       };
       for (const { work } of calls) answers.push(await work(session));
       for (const end of ends.values()) session.send(...end);
-      doubt = { seq: transaction.seq, calls, answers, news, isRefused: false };
+      doubt = { part, seq, calls, answers, news, isRefused: false };
       return answers;
     });
     doubt = undefined;
@@ -192,6 +203,7 @@ export function createWriter(link: Link, log: Log, onNews: OnNews = () => undefi
   }
 
   return {
+    parts: link.parts,
     call<Answer>(work: Work<Answer>, locks?: SensorLocks): Promise<Answer> {
       if (isClosed) return Promise.reject(unavailable('the storage is closed'));
       if (queue.length >= postgresLimits.callsWaitingMax) {
@@ -211,6 +223,12 @@ export function createWriter(link: Link, log: Log, onNews: OnNews = () => undefi
   };
 }
 
+const bucketsIn = ({ sensors = [], series = [], devices = [] }: SensorLocks): readonly number[] => [
+  ...series.map(({ bucket }) => bucket),
+  ...bucketsOf(sensors),
+  ...devices.map(bucketOf),
+];
+
 function lockAll(send: Transaction['send'], locks: readonly SensorLocks[]): void {
   const sensors = locks.flatMap((one) => one.sensors ?? []);
   const series = locks.flatMap((one) => one.series ?? []);
@@ -220,7 +238,7 @@ function lockAll(send: Transaction['send'], locks: readonly SensorLocks[]): void
     lockSensors,
     sensors.map(({ deviceId }) => deviceId),
     sensors.map(({ sensorId }) => sensorId),
-    ...[series, devices],
+    ...[series.map((key) => key.series), devices, locks.flatMap(bucketsIn)],
   );
   const ofOwners = locks.flatMap(({ isOfOwners, sensors }) => (isOfOwners && sensors) || []);
   if (ofOwners.length === 0) return;

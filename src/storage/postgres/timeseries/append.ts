@@ -12,9 +12,11 @@ import type { AppendOutcome, Push } from '../../../domain/datapoints/datapoint-s
 import type { Instant } from '../../../lib/clock.ts';
 import { yieldToEventLoop } from '../../../lib/event-loop.ts';
 import { type Columns, rowAfter, rowFrom } from '../../chunks/columns.ts';
+import { bucketsOf } from '../../sql/device-row.ts';
 import type { SqlSession } from '../../sql/session.ts';
 import { unavailable } from '../failures.ts';
 import type { WriteSession } from '../writer.ts';
+import { changeSensors, insertHot, write } from './append-statements.ts';
 import type { SeriesKey } from './chunk-table.ts';
 import type { HotLimits } from './hot-limits.ts';
 import { type HotRow, toHotRows } from './hot-rows.ts';
@@ -108,25 +110,7 @@ function keysOf(batches: readonly ColumnBatch[]): ReadonlySet<string> {
 const selectSensors = `
   select place::integer as place, bucket, series, arrivals, newest, last_received
   from unnest($1::text[], $2::text[]) with ordinality as given (device, sensor, place)
-  join sensors on device_id = device and sensor_id = sensor`;
-const write = `
-  with changed as (
-    update sensors set arrivals = arrivals + added, bytes = bytes + took,
-      newest = greatest(sensors.newest, given.newest),
-      last_at = case when moves then given.last_at else sensors.last_at end,
-      last_received = case when moves then given.last_received else sensors.last_received end,
-      last_value = case when moves then given.last_value else sensors.last_value end
-    from unnest($1::smallint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::float8[],
-      $6::boolean[], $7::float8[], $8::float8[], $9::text[])
-      as given (bucket, series, added, took, newest, moves, last_at, last_received, last_value)
-    where sensors.bucket = given.bucket and sensors.series = given.series)
-  insert into hot (bucket, series, ordinal, min_time, max_time, count, points)
-  select bucket, series, ordinal, min_time, max_time, count,
-    substring($10::bytea from start + 1 for length)
-  from unnest($11::smallint[], $12::bigint[], $13::bigint[], $14::float8[], $15::float8[],
-    $16::integer[], $17::integer[], $18::integer[])
-    as rows (bucket, series, ordinal, min_time, max_time, count, start, length)`;
-
+  join sensors on device_id = device and sensor_id = sensor and bucket = any($3::smallint[])`;
 /** A sensor as the commit finds it, and what the commit brings. */
 interface SeriesState {
   readonly sensor: SensorRef;
@@ -183,7 +167,7 @@ export async function appendPushes(
   }
   const changed = states.filter(({ added }) => added > 0);
   const rows = await rowsOf(changed, limits);
-  if (rows.length > 0) writeRows(session, changed, rows, limits);
+  if (rows.length > 0) writeRows(session, changed, rows, looking);
   keepIds(session, batch, { ids, outcomes });
   return { outcomes, rows };
 }
@@ -192,6 +176,7 @@ export async function appendPushes(
 interface AppendReads extends Pick<PartsLoading, 'loadSeveral'> {
   readonly view: ViewSeries;
   readonly limits: HotLimits;
+  readonly hasParts: boolean;
   /** The process, where several serve. */
   readonly own: number | undefined;
 }
@@ -282,6 +267,7 @@ async function statesOf(
     own === undefined ? selectSensors : `${selectSensors} for no key update of sensors`,
     asked.map(({ sensor }) => sensor.deviceId),
     asked.map(({ sensor }) => sensor.sensorId),
+    bucketsOf(asked.map(({ sensor }) => sensor)),
   );
   return found.flatMap(({ place, bucket, series, arrivals, newest, ...row }) => {
     const known = asked[place - 1];
@@ -356,7 +342,7 @@ function writeRows(
   session: WriteSession,
   states: readonly SeriesState[],
   rows: readonly HotRow[],
-  limits: HotLimits,
+  { limits, hasParts }: AppendReads,
 ): void {
   const lasts = states.map(({ last }) => last && lastColumns(last));
   const blob = Buffer.concat(rows.map(({ points }) => points));
@@ -368,8 +354,7 @@ function writeRows(
     end += points.length;
     return end - points.length;
   });
-  session.send(
-    write,
+  const changes = [
     states.map(({ bucket }) => bucket),
     states.map(({ series }) => series),
     states.map(({ added }) => added),
@@ -379,6 +364,8 @@ function writeRows(
     lasts.map((last) => last?.at ?? null),
     lasts.map((last) => last?.received ?? null),
     lasts.map((last) => last?.value ?? null),
+  ];
+  const inserted = [
     blob,
     rows.map(({ bucket }) => bucket),
     rows.map(({ series }) => series),
@@ -388,7 +375,11 @@ function writeRows(
     rows.map(({ count }) => count),
     starts,
     rows.map(({ points }) => points.length),
-  );
+  ];
+  if (hasParts) {
+    session.send(changeSensors, ...changes);
+    session.send(insertHot, ...inserted);
+  } else session.send(write, ...changes, ...inserted);
 }
 
 function lastColumns({ batch, row }: NonNullable<SeriesState['last']>) {

@@ -4,6 +4,7 @@ import type { DeviceId, SensorId } from '../../../domain/ids.ts';
 import type { Instant } from '../../../lib/clock.ts';
 import { storedJson } from '../../../lib/long-json.ts';
 import type { DamagedRows } from '../../faults.ts';
+import { bucketOf } from '../../sql/device-row.ts';
 import { createBatchedQueries } from '../batched-queries.ts';
 import type { Reader } from '../reader.ts';
 
@@ -15,7 +16,8 @@ const smallBytesMax = 512;
 
 const columns = 'device_id, sensor_id, last_at, last_received';
 const ofDevices = `
-  from sensors where device_id = any($1::text[]) and last_value is not null
+  from sensors
+  where bucket = any($2::smallint[]) and device_id = any($1::text[]) and last_value is not null
   order by device_id, series`;
 const selectWhole = `select ${columns}, last_value ${ofDevices}`;
 const selectBrief = `
@@ -24,7 +26,7 @@ const selectBrief = `
   ${ofDevices}`;
 const selectOne = `
   select ${columns}, last_value from sensors
-  where device_id = $1 and sensor_id = $2 and last_value is not null`;
+  where bucket = $3 and device_id = $1 and sensor_id = $2 and last_value is not null`;
 const selectReceived =
   'select max(last_received) as newest from sensors where last_received <= $1::float8';
 
@@ -57,14 +59,14 @@ export function createLastValues(reader: Reader, damaged: DamagedRows) {
   }
 
   const readBrief = async (devices: readonly DeviceId[]) =>
-    byDevice(await reader.all<Row>(selectBrief, devices), (row) =>
+    byDevice(await reader.all<Row>(selectBrief, devices, devices.map(bucketOf)), (row) =>
       row.last_value === null ? 'large' : datapointOf(row),
     );
   const readBriefOf = createBatchedQueries(readBrief, batchedQueryLimits);
 
   return {
     whole: async (devices: readonly DeviceId[]): Promise<LastValues> =>
-      byDevice(await reader.all<Row>(selectWhole, devices), datapointOf),
+      byDevice(await reader.all<Row>(selectWhole, devices, devices.map(bucketOf)), datapointOf),
     async brief(devices: readonly DeviceId[]): Promise<BriefLastValues> {
       const [device] = devices;
       if (device === undefined || devices.length > 1) return readBrief(devices);
@@ -76,7 +78,7 @@ export function createLastValues(reader: Reader, damaged: DamagedRows) {
       return row?.newest ?? undefined;
     },
     async one({ deviceId, sensorId }: SensorRef): Promise<Datapoint | undefined> {
-      const row = await reader.first<Row>(selectOne, deviceId, sensorId);
+      const row = await reader.first<Row>(selectOne, deviceId, sensorId, bucketOf(deviceId));
       return row && read(row, datapointOf);
     },
   };
