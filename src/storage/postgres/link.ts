@@ -280,8 +280,8 @@ async function commit<Answer>(
   const news = (): void => {
     hasNews = true;
   };
-  const own = { part, last, isControl: hasNews, wants: wanted?.begin() };
-  const begun = begin(client, beginCommit(membership, own), (found) => {
+  const how = { part, isControl: hasNews, wants: wanted?.begin() };
+  const begun = begin(client, beginCommit(membership, last, how), (found) => {
     onBegun();
     if (found.others) others = { own: membership.id, wants: found.wants };
     open.isBesideOlder = found.older;

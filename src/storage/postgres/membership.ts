@@ -141,14 +141,6 @@ export const selectReached = `
 export const leavePlacesOut = `
   select max(nextval(pg_get_serial_sequence('feed_log', 'place'))) from generate_series(1, 4096)`;
 
-interface NewCommit {
-  readonly part: DataPart;
-  /** The number of the commit before. */
-  readonly last: number;
-  readonly isControl: boolean;
-  readonly wants: string | undefined;
-}
-
 /**
  * Begins a commit of this member: its number, and for a change of the control plane the commit lock
  * of all processes. Whether others serve is a question of its own: it sees who joined while this
@@ -156,7 +148,8 @@ interface NewCommit {
  */
 export const beginCommit = (
   { id, connection }: Membership,
-  { part, last, isControl, wants }: NewCommit,
+  last: number,
+  { part, isControl, wants }: { part: DataPart; isControl: boolean; wants: string | undefined },
 ): string => {
   // All of it is made of our own letters and digits. One journey for all statements.
   const isOwn = `writer = ${id} and member = '${connection}' and not ended`;

@@ -8,6 +8,13 @@ import type pg from 'pg';
  */
 export type Parts = readonly number[];
 
+/**
+ * A condition before others, by which Citus finds the one server that a statement is for: buckets
+ * are its parameter of this number. One server needs none, and would look at it for each row.
+ */
+export const isHere = (hasParts: boolean, at: number): string =>
+  hasParts ? `bucket = any($${at}::smallint[]) and` : '';
+
 /** Spreads new tables, where the database has Citus and workers. */
 export const spreadTables = readFileSync(new URL('./parts.sql', import.meta.url), 'utf8');
 

@@ -5,11 +5,11 @@ import type { DeviceId } from '../../domain/ids.ts';
 import type { OnNews } from '../../domain/members/member-store.ts';
 import type { Log } from '../../lib/log.ts';
 import { createWriteHealth } from '../faults.ts';
-import { bucketOf, bucketsOf } from '../sql/device-row.ts';
+import { bucketsOf } from '../sql/device-row.ts';
 import type { ChangeSession, Value } from '../sql/session.ts';
 import { asRefusal, isConflict, isConnectionLost, unavailable } from './failures.ts';
 import type { DataPart, Link, Others, Plane, Transaction } from './link.ts';
-import type { Parts } from './parts.ts';
+import { isHere, type Parts } from './parts.ts';
 import { postgresLimits } from './postgres-limits.ts';
 import type { SeriesKey } from './timeseries/chunk-table.ts';
 
@@ -43,13 +43,12 @@ export interface SensorLocks {
 
 // In one order, for all calls of a commit at once: commits that lock the same ones cannot block
 // each other. A statement behind it sees what the commits that had them before left.
-const lockSensors = `
-  select series from sensors where bucket = any($5::smallint[]) and series = any(array(
+const lockSensors = (here: string): string => `
+  select series from sensors where ${here} series = any(array(
     select series from unnest($1::text[], $2::text[]) as given (device, sensor)
-      join sensors on device_id = device and sensor_id = sensor and bucket = any($5::smallint[])
+      join sensors on ${here} device_id = device and sensor_id = sensor
     union all select unnest($3::bigint[])
-    union all select series from sensors
-      where device_id = any($4::text[]) and bucket = any($5::smallint[])))
+    union all select series from sensors where ${here} device_id = any($4::text[])))
   order by series for no key update`;
 
 // Behind the sensors, and in one order as well.
@@ -95,6 +94,7 @@ interface Doubt {
  * with its entries: nobody has published them here.
  */
 export function createWriter(link: Link, log: Log, onNews: OnNews = () => undefined): Writer {
+  const hasParts = link.parts.length > 0;
   let queue: Waiting[] = [];
   const noteHealth = createWriteHealth(log, 'the database');
   let running: Promise<void> | undefined;
@@ -112,7 +112,7 @@ export function createWriter(link: Link, log: Log, onNews: OnNews = () => undefi
 
   function planeOf({ locks }: Waiting): Plane {
     if (locks === undefined || !link.hasDataPlane()) return 'control';
-    const [bucket = -1] = link.parts.length > 0 ? bucketsIn(locks) : [];
+    const [bucket = -1] = hasParts ? bucketsIn(locks) : [];
     return link.parts[bucket] ?? -1;
   }
 
@@ -182,7 +182,7 @@ export function createWriter(link: Link, log: Log, onNews: OnNews = () => undefi
     const committed = await link.transact(together, async (transaction) => {
       const { session: plain, send, others, part, seq } = transaction;
       const answers: unknown[] = [];
-      if (link.isShared) lockAll(send, locks);
+      if (link.isShared) lockAll(send, locks, hasParts);
       const ends = new Map<string, readonly [string, ...Value[]]>();
       const session: WriteSession = {
         ...{ ...plain, send, others },
@@ -225,20 +225,24 @@ export function createWriter(link: Link, log: Log, onNews: OnNews = () => undefi
 
 const bucketsIn = ({ sensors = [], series = [], devices = [] }: SensorLocks): readonly number[] => [
   ...series.map(({ bucket }) => bucket),
-  ...bucketsOf(sensors),
-  ...devices.map(bucketOf),
+  ...bucketsOf([...sensors.map(({ deviceId }) => deviceId), ...devices]),
 ];
 
-function lockAll(send: Transaction['send'], locks: readonly SensorLocks[]): void {
+function lockAll(
+  send: Transaction['send'],
+  locks: readonly SensorLocks[],
+  hasParts: boolean,
+): void {
   const sensors = locks.flatMap((one) => one.sensors ?? []);
   const series = locks.flatMap((one) => one.series ?? []);
   const devices = locks.flatMap((one) => one.devices ?? []);
   if (sensors.length + series.length + devices.length === 0) return;
   send(
-    lockSensors,
+    lockSensors(isHere(hasParts, 5)),
     sensors.map(({ deviceId }) => deviceId),
     sensors.map(({ sensorId }) => sensorId),
-    ...[series.map((key) => key.series), devices, locks.flatMap(bucketsIn)],
+    ...[series.map((key) => key.series), devices],
+    ...(hasParts ? [locks.flatMap(bucketsIn)] : []),
   );
   const ofOwners = locks.flatMap(({ isOfOwners, sensors }) => (isOfOwners && sensors) || []);
   if (ofOwners.length === 0) return;

@@ -15,6 +15,7 @@ import { type Columns, rowAfter, rowFrom } from '../../chunks/columns.ts';
 import { bucketsOf } from '../../sql/device-row.ts';
 import type { SqlSession } from '../../sql/session.ts';
 import { unavailable } from '../failures.ts';
+import { isHere } from '../parts.ts';
 import type { WriteSession } from '../writer.ts';
 import { changeSensors, insertHot, write } from './append-statements.ts';
 import type { SeriesKey } from './chunk-table.ts';
@@ -107,10 +108,11 @@ function keysOf(batches: readonly ColumnBatch[]): ReadonlySet<string> {
   return keys;
 }
 
-const selectSensors = `
+const selectSensors = (here: string): string => `
   select place::integer as place, bucket, series, arrivals, newest, last_received
   from unnest($1::text[], $2::text[]) with ordinality as given (device, sensor, place)
-  join sensors on device_id = device and sensor_id = sensor and bucket = any($3::smallint[])`;
+  join sensors on ${here} device_id = device and sensor_id = sensor`;
+
 /** A sensor as the commit finds it, and what the commit brings. */
 interface SeriesState {
   readonly sensor: SensorRef;
@@ -146,7 +148,7 @@ export async function appendPushes(
 ): Promise<Appended> {
   const { limits } = looking;
   const outcomes: AppendOutcome[] = batch.map(() => ({ kind: 'missing' }));
-  const states = await statesOf(session, batch, looking.own);
+  const states = await statesOf(session, batch, looking);
   const ids = await findIds(session, batch);
   for (let from = 0; from < states.length; from += limits.seriesPerLook) {
     const some = states.slice(from, from + limits.seriesPerLook);
@@ -248,7 +250,7 @@ async function rowsOf(
 async function statesOf(
   session: WriteSession,
   batch: readonly Push[],
-  own: number | undefined,
+  { own, hasParts }: AppendReads,
 ): Promise<readonly SeriesState[]> {
   const sensors = new Map<string, { readonly sensor: SensorRef; readonly places: number[] }>();
   for (const [place, sensor] of batch.entries()) {
@@ -259,15 +261,17 @@ async function statesOf(
     else known.places.push(place);
   }
   const asked = [...sensors.values()];
+  const select = selectSensors(isHere(hasParts, 3));
+  const devices = asked.map(({ sensor }) => sensor.deviceId);
   const found = await session.all<
     Record<'place' | 'bucket' | 'series' | 'arrivals', number> &
       Record<'newest' | 'last_received', number | null>
   >(
     // One that was removed and made anew since the commit locked its sensors has another row.
-    own === undefined ? selectSensors : `${selectSensors} for no key update of sensors`,
-    asked.map(({ sensor }) => sensor.deviceId),
+    own === undefined ? select : `${select} for no key update of sensors`,
+    devices,
     asked.map(({ sensor }) => sensor.sensorId),
-    bucketsOf(asked.map(({ sensor }) => sensor)),
+    ...(hasParts ? [bucketsOf(devices)] : []),
   );
   return found.flatMap(({ place, bucket, series, arrivals, newest, ...row }) => {
     const known = asked[place - 1];

@@ -70,10 +70,11 @@ export function createDatapointStore(
 ): PostgresDatapoints {
   const { reader, writer, damaged, log, limits = hotLimits, own } = options;
   const cache = createChunkCache(limits, log);
-  const { loadParts, loadSeveral } = createPartsLoading(damaged);
+  const hasParts = writer.parts.length > 0;
+  const { loadParts, loadSeveral } = createPartsLoading(damaged, hasParts);
   const view = createViewSeries({ cache, limits, loadParts });
-  const looking = { view, loadSeveral, limits, own, hasParts: writer.parts.length > 0 };
-  const lasts = createLastValues(reader, damaged);
+  const looking = { view, loadSeveral, limits, own, hasParts };
+  const lasts = createLastValues(reader, damaged, hasParts);
   const hours = createRetainedHours(reader);
   const flusher = createFlusher({
     ...{ limits, log },
@@ -143,26 +144,21 @@ function inParts(parts: Parts, append: DatapointStore['append']): DatapointStore
   if (parts.length === 0) return append;
   const partOf = ({ deviceId }: Push) => parts[bucketOf(deviceId)];
   return async (batch, notesOf) => {
-    const among = [...new Set(batch.map(partOf))];
-    const outcomesOf = among.map(async (part) => {
-      /** At their places in the batch, of which this part has no other. */
-      function placed(own: readonly AppendOutcome[]): readonly AppendOutcome[] {
-        const left = own.values();
-        return batch.map(
-          (push) => (partOf(push) === part ? left.next().value : missing) ?? missing,
-        );
-      }
-      const appending = append(
-        batch.filter((push) => partOf(push) === part),
-        notesOf && ((own, commit) => notesOf(placed(own), commit)),
+    /** Outcomes of parts, where their pushes are in the batch. */
+    function placed(known: readonly (readonly [unknown, readonly AppendOutcome[]])[]) {
+      const left = new Map(known.map(([part, own]) => [part, own.values()]));
+      return batch.map((push) => left.get(partOf(push))?.next().value ?? missing);
+    }
+    const byPart = [...Map.groupBy(batch, partOf)];
+    const appending = byPart.map(async ([part, pushes]) => {
+      const failed = (reason: unknown) => pushes.map(() => ({ kind: 'failed', reason }) as const);
+      const own = append(
+        pushes,
+        notesOf && ((outcomes, commit) => notesOf(placed([[part, outcomes]]), commit)),
       );
-      if (among.length === 1) return appending;
-      return placed(
-        await appending.catch((reason) => batch.map(() => ({ kind: 'failed', reason }))),
-      );
+      return [part, await (byPart.length === 1 ? own : own.catch(failed))] as const;
     });
-    const outcomes = await Promise.all(outcomesOf);
-    return batch.map((push, at) => outcomes[among.indexOf(partOf(push))]?.[at] ?? missing);
+    return placed(await Promise.all(appending));
   };
 }
 

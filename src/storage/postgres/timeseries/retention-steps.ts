@@ -64,12 +64,13 @@ export function createRetainedHours(reader: SqlSession) {
       return hoursAmong(days, { from, to }, max);
     },
     async standsFrom(sensors: readonly SensorRef[], range: Range): Promise<Instant | undefined> {
+      const devices = sensors.map(({ deviceId }) => deviceId);
       const row = await reader.first<{ stands: number | null }>(
         selectStandsFrom,
-        sensors.map(({ deviceId }) => deviceId),
+        devices,
         sensors.map(({ sensorId }) => sensorId),
         range.from ?? Number.NEGATIVE_INFINITY,
-        bucketsOf(sensors),
+        bucketsOf(devices),
       );
       return row?.stands ?? undefined;
     },

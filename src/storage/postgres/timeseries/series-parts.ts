@@ -11,6 +11,7 @@ import type { DamagedRows } from '../../faults.ts';
 import { bucketOf } from '../../sql/device-row.ts';
 import { stateFromRow } from '../../sql/retentions.ts';
 import type { SqlSession } from '../../sql/session.ts';
+import { isHere } from '../parts.ts';
 import type { SeriesKey } from './chunk-table.ts';
 import { decodeHot, joinBatches } from './hot-rows.ts';
 import { daysWithHours } from './retention-steps.ts';
@@ -70,20 +71,18 @@ const selectRetained = `
   select 3, bucket, series, 0, day, day, 0, summary
   from (${daysWithHours(isDay, `${hoursPerStep}`)}) as days`;
 /** Of several sensors; in the order of each, so that each is found by its key. */
-const selectSeveral = `
+const selectSeveral = (here: string): string => `
   with given as (
     select * from unnest($1::smallint[], $2::bigint[], $3::float8[], $4::float8[])
       as given (bucket, series, from_time, to_time))
   select 1 as kind, found.* from given cross join lateral (
     select bucket, series, ordinal as id, min_time, max_time, count, points from hot
-    where hot.bucket = given.bucket and hot.series = given.series
-      and hot.bucket = any($1::smallint[])
+    where ${here} hot.bucket = given.bucket and hot.series = given.series
       and max_time >= from_time and min_time <= to_time order by ordinal) as found
   union all
   select 2, found.* from given cross join lateral (
     select bucket, series, id, min_time, max_time, count, null::bytea from chunks
-    where chunks.bucket = given.bucket and chunks.series = given.series
-      and chunks.bucket = any($1::smallint[])
+    where ${here} chunks.bucket = given.bucket and chunks.series = given.series
       and max_time >= from_time and min_time <= to_time order by min_time) as found`;
 
 interface Row {
@@ -98,7 +97,7 @@ interface Row {
 }
 
 /** Loads what is not in chunks, and what chunks there are. */
-export function createPartsLoading(damaged: DamagedRows) {
+export function createPartsLoading(damaged: DamagedRows, hasParts = false) {
   function partsOf({ bucket, series }: SeriesKey, rows: readonly Row[]) {
     const hot = rows.filter(({ kind }) => kind === 1).sort((a, b) => a.id - b.id);
     const batches = hot.flatMap(({ id, points }) => {
@@ -146,7 +145,7 @@ export function createPartsLoading(damaged: DamagedRows) {
     ): Promise<(series: number) => SeriesParts | undefined> {
       if (ranges.length === 0) return () => undefined;
       const rows = await session.all<Row>(
-        selectSeveral,
+        selectSeveral(isHere(hasParts, 1)),
         ranges.map(({ bucket }) => bucket),
         ranges.map(({ series }) => series),
         ranges.map(({ from }) => from),
