@@ -23,9 +23,12 @@ test('what comes while others are read waits for what they had written before it
   // All that had been written when the reading began was acted on; the entry at 9 came later.
   held.readUpTo(before, count);
   assert.deepEqual(told, ['first']);
+  assert.ok(held.isDone(1) && !held.isDone(2));
   held.actedOn({ writer: 2, place: 9 });
   assert.deepEqual(told, ['first', 'second']);
+  assert.ok(held.isDone(2));
   held.rest();
+  assert.equal(held.isDone(2), false, 'a process that was given up may have done nothing');
 });
 
 test('an entry of one process says nothing of those of another one before it', () => {

@@ -20,10 +20,14 @@ export function createLogReading(options: {
   let heardAt = Number.NEGATIVE_INFINITY;
   let tidiedAt = performance.now();
   let looking: Promise<void> | undefined;
+  let tidying: Promise<void> | undefined;
   let isAskedAgain = false;
   let isUnsettled = false;
   let isResting = false;
   let isOver = false;
+
+  const noteFailure = (error: unknown): void =>
+    log.debug({ err: error }, 'other processes could not be heard');
 
   async function readAll(): Promise<void> {
     await first();
@@ -50,9 +54,25 @@ export function createLogReading(options: {
         break;
       }
     }
-    if (performance.now() - tidiedAt < memberLimits.logTidyMs) return;
+    if (performance.now() - tidiedAt < memberLimits.logTidyMs || isResting) return;
     tidiedAt = performance.now();
-    await shared.tidy();
+    // Reading goes on beside it.
+    tidying ??= shared
+      .tidy(mark)
+      .catch(noteFailure)
+      .finally(() => {
+        tidying = undefined;
+      });
+  }
+
+  /** Answers a function that says whether the own work of until now is done, and stored. */
+  function mark(): () => Promise<boolean> {
+    const until = held.count();
+    return async () => {
+      if (!held.isDone(until)) return false;
+      await acted();
+      return true;
+    };
   }
 
   async function settle(): Promise<void> {
@@ -70,7 +90,7 @@ export function createLogReading(options: {
     }
     looking = Promise.resolve()
       .then(readAll)
-      .catch((error: unknown) => log.debug({ err: error }, 'other processes could not be heard'))
+      .catch(noteFailure)
       .finally(() => {
         looking = undefined;
         if (!isAskedAgain || isOver) return;
@@ -104,6 +124,7 @@ export function createLogReading(options: {
     async end(): Promise<void> {
       isOver = true;
       await looking;
+      await tidying;
     },
   };
 }
@@ -199,6 +220,8 @@ export function createHeldBack(options: {
     size: (): number => held.length,
     /** How many have come so far: those before what is read next. */
     count: (): number => gone + held.length,
+    /** Whether the first so many were done: not when they were dropped. */
+    isDone: (count: number): boolean => !isResting && gone >= count,
     /** Records that an entry was acted on. */
     actedOn(position: LogPosition): void {
       note(position);

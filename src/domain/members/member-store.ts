@@ -86,8 +86,11 @@ export interface FeedLog {
    * off, so that there is no process to wait for.
    */
   isHeard(position: LogPosition, by?: number): Promise<boolean>;
-  /** Drops what all have acknowledged, and was there when this was called before. */
-  tidy(): Promise<void>;
+  /**
+   * Drops what all have acknowledged, and was there when this was called before. `mark` answers a
+   * function that says later whether what this process had committed by then is handed on here.
+   */
+  tidy(mark: () => () => Promise<boolean>): Promise<void>;
   /**
    * Calls back when there may be something to read or an acknowledgement, soon but not surely. With
    * own entries: their commit was made, though it was refused, so nobody published them here.

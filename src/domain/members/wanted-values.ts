@@ -65,7 +65,6 @@ export function createWantedGroups() {
       const asked = devices.reduce((sum, one) => sum | (one === '+' ? all : bitOf(one)), 0n);
       return (asked & (ofAll > 0 ? all : some) & ~settled) === 0n;
     },
-    isStored: (): boolean => stored === wanted(),
     /** Groups that a commit which begins is to store, a digit each; undefined: they are there. */
     begin(): string | undefined {
       beginning = wanted();

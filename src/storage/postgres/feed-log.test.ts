@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { handedOn } from '../../../test/postgres-processes.ts';
 import { emptySchemaCalled, noPostgres } from '../../../test/postgres-schemas.ts';
 import { onServer } from '../../../test/postgres-server.ts';
 import type { FeedLog, MemberStore } from '../../domain/members/member-store.ts';
@@ -109,10 +110,39 @@ test('what was written lately is kept, though all have acknowledged it', {
     await one.append(text);
     await other.read();
     await other.acknowledge();
-    await other.tidy();
+    for (const log of two.logs) await log.tidy(handedOn);
     assert.ok(await isKept(text), text);
   }
   assert.equal(await isKept('before'), false);
+});
+
+test('an entry is kept until its own process has handed it on, or its sessions are adopted', {
+  skip: noPostgres,
+}, async () => {
+  await using two = await openLogs('feed_log_own', 2);
+  const [one, other] = two.logs;
+  const [writer] = two.members;
+  assert.ok(one && other && writer);
+  const run = async (sql: string): Promise<number> => (await onServer(two.url, sql)).rowCount ?? 0;
+  const isKept = async (): Promise<boolean> => {
+    await other.read();
+    await other.acknowledge();
+    for (let times = 0; times < 3; times += 1) await other.tidy(handedOn);
+    return (await run('select 1 from feed_log')) > 0;
+  };
+  await one.append('a');
+  for (const isHandedOn of [false, true]) {
+    assert.ok(await isKept(), 'its process serves, and has not handed it on');
+    for (let times = 0; times < 2; times += 1) await one.tidy(() => async () => isHandedOn);
+  }
+  assert.equal(await isKept(), false);
+  await one.append('b');
+  assert.ok(await isKept());
+  const setState = (sql: string) => run(`update members set ${sql} where member = ${writer.own}`);
+  await setState("state = 'lost', owns = true");
+  assert.ok(await isKept(), 'nobody has its sessions');
+  await setState('owns = false');
+  assert.equal(await isKept(), false);
 });
 
 test('an entry is kept while a message for a group is of nobody yet, and not for ever', {
@@ -123,7 +153,7 @@ test('an entry is kept while a message for a group is of nobody yet, and not for
   assert.ok(one && other);
   const run = async (sql: string): Promise<number> => (await onServer(two.url, sql)).rowCount ?? 0;
   const isKept = async (): Promise<boolean> => {
-    await other.tidy();
+    for (const log of two.logs) await log.tidy(handedOn);
     return (await run('select 1 from feed_log')) > 0;
   };
   for (const isSettled of [true, false]) {

@@ -5,7 +5,7 @@ import type {
   LogPlaces,
   LogPosition,
 } from '../../domain/members/member-store.ts';
-import type { WantedGroups } from '../../domain/members/wanted-values.ts';
+import { yieldToEventLoop } from '../../lib/event-loop.ts';
 import { settleWill } from '../sql/wills.ts';
 import { fileEvaluations } from './evaluations.ts';
 import type { MemberConnection } from './member-connection.ts';
@@ -49,15 +49,16 @@ const findDeaf = `
     and ($3::integer is null or (member = $3
       and (backend is null or backend in (select pid from pg_stat_activity)))) limit 1`;
 /**
- * Drops entries that every serving member has acknowledged; a process knows what it wrote itself.
- * For sessions that are not adopted yet, or behind, every entry that may be for them is kept.
+ * Drops entries that every serving member has acknowledged, also the one that wrote them: it may be
+ * killed before it has queued its own. For sessions that are not adopted yet, or behind, every
+ * entry that may be for them is kept.
  */
 const dropHeard = `
   delete from feed_log using unnest($1::integer[], $2::bigint[]) as seen (writer, last)
   where feed_log.writer = seen.writer and place <= last
   and not exists (select from mqtt_sessions where behind) and not exists (
     select from members
-    where (state = 'serving' or owns) and member <> feed_log.writer
+    where (state = 'serving' or owns)
       and coalesce((positions::json ->> feed_log.writer::text)::bigint, 0) < feed_log.place)`;
 
 const selectLast = `
@@ -87,13 +88,13 @@ export function createFeedLog(options: {
   readonly connection: MemberConnection;
   readonly writer: Writer;
   readonly before: () => LogPlaces;
-  readonly wanted: Pick<WantedGroups, 'isStored'>;
 }): FeedLog {
-  const { own, connection, writer, before, wanted } = options;
+  const { own, connection, writer, before } = options;
   const positions = new Map<number, number>();
   let isBegun = false;
   /** Younger entries are kept: what its process did not hand on another process hands on. */
   let seen: readonly (LogPosition & { readonly claimed: number })[] = [];
+  let isHandedOn: () => Promise<boolean> = async () => true;
   let waits = 0;
 
   /** From where the process joined: what was committed before is in what it loaded since. */
@@ -102,6 +103,10 @@ export function createFeedLog(options: {
     const rows = await connection.all<{ writer: number; place: number }>(selectPositions, own);
     for (const { writer: from, place } of rows) positions.set(from, place);
     isBegun = true;
+  }
+
+  async function acknowledgeRead(): Promise<void> {
+    await connection.all(acknowledge, own, JSON.stringify(Object.fromEntries(positions)));
   }
 
   return {
@@ -133,19 +138,21 @@ export function createFeedLog(options: {
       return entries;
     },
     entriesPerRead: postgresLimits.logEntriesPerRead,
-    async acknowledge() {
-      await connection.all(acknowledge, own, JSON.stringify(Object.fromEntries(positions)));
-    },
+    acknowledge: acknowledgeRead,
     isHeard: async ({ writer: from, place }, by) =>
       (await connection.first(findDeaf, from, place, by ?? null)) === undefined,
-    async tidy() {
-      // Any commit gives up what is wanted no longer. Reading goes on beside it.
-      if (!wanted.isStored()) writer.call(async () => undefined, {}).catch(() => undefined);
+    async tidy(mark) {
       if (seen.length > 0) {
         const places = seen.map(({ place }) => place);
         const open = await connection.first(findOpenClaim, seen[0]?.claimed ?? 0);
         waits = open === undefined ? 0 : (waits + 1) % openClaimsMax;
         if (waits > 0) return;
+        const ownLast = seen.find(({ writer: by }) => by === own);
+        const ownPlace = ownLast?.place ?? 0;
+        if (ownPlace > (positions.get(own) ?? 0) && (await isHandedOn())) {
+          positions.set(own, ownPlace);
+          await acknowledgeRead();
+        }
         await connection.run(
           dropHeard,
           seen.map((last) => last.writer),
@@ -154,7 +161,11 @@ export function createFeedLog(options: {
         await connection.run(dropShares, Math.max(...places));
         await connection.run(dropHereOfEnded);
       }
-      seen = await connection.all<(typeof seen)[number]>(selectLast);
+      // Behind all commits of this process. It also stores that something is wanted no longer.
+      seen = await writer.call((tx) => tx.all<(typeof seen)[number]>(selectLast), {});
+      // Calls of the same commit hand on what they wrote.
+      await yieldToEventLoop();
+      isHandedOn = mark();
     },
     before,
     onNews: connection.onNotified,

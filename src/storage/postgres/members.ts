@@ -1,6 +1,5 @@
 import { memberLimits } from '../../domain/members/member-limits.ts';
 import type { LogPlaces, Member, MemberStore } from '../../domain/members/member-store.ts';
-import type { WantedGroups } from '../../domain/members/wanted-values.ts';
 import { createFeedLog } from './feed-log.ts';
 import type { MemberConnection } from './member-connection.ts';
 import { freeClaims } from './membership.ts';
@@ -25,7 +24,6 @@ export interface MemberStoreOptions {
   /** The last places of others in the log when the newest commit had all its locks. */
   readonly before: () => LogPlaces;
   readonly figures: MemberStore['figures'];
-  readonly wanted: Pick<WantedGroups, 'isStored'>;
 }
 
 /** Members in PostgreSQL. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ResourceKind } from '../../domain/access/scopes.ts';
 import type { MemberStore } from '../../domain/members/member-store.ts';
-import { createWantedGroups, type WantedGroups } from '../../domain/members/wanted-values.ts';
+import { createWantedGroups } from '../../domain/members/wanted-values.ts';
 import { type Reporter, silentReporter } from '../../domain/reporter.ts';
 import { createDamagedRows } from '../faults.ts';
 import { bucketOf, type DeviceRow, deviceTable, type PartRow } from '../sql/device-row.ts';
@@ -37,9 +37,8 @@ function createMembers(given: {
   readonly connection: MemberConnection;
   readonly reader: Reader;
   readonly opened: AsyncDisposableStack;
-  readonly wanted: WantedGroups;
 }): MemberStore | undefined {
-  const { link, writer, connection, reader, opened, wanted } = given;
+  const { link, writer, connection, reader, opened } = given;
   if (!link.isShared) return undefined;
   const figures = () => ({
     lockWaitSeconds: link.lockWaitSeconds(),
@@ -47,7 +46,7 @@ function createMembers(given: {
     // The one that writes, and that of members.
     connections: reader.connections() + 2,
   });
-  const parts = { connection, writer, figures, wanted };
+  const parts = { connection, writer, figures };
   const store = createMemberStore({ ...parts, own: link.member, before: link.reached });
   const [members, end] = beatingFromNow(store);
   opened.defer(end);
@@ -71,7 +70,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
   const reader = createReader(url, log);
   opened.defer(() => reader.close());
   const damaged = createDamagedRows({ log, reporter: options.reporter ?? silentReporter });
-  const members = createMembers({ link, writer, connection, reader, opened, wanted });
+  const members = createMembers({ link, writer, connection, reader, opened });
   const context = { reader, writer, damaged };
   const claiming = { ...context, member: link.member };
   const shared = sharedContext(claiming);

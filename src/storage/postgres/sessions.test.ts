@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { handedOn } from '../../../test/postgres-processes.ts';
 import { emptySchemaCalled, noPostgres } from '../../../test/postgres-schemas.ts';
 import { payerOfAccount } from '../../domain/budgets/budget.ts';
 import { type Message, type SessionKey, sessionKey } from '../../domain/messaging/message.ts';
@@ -121,7 +122,7 @@ describe('MQTT sessions of several processes', { skip: noPostgres }, () => {
     await log.read();
     await log.acknowledge();
     const keeps = async (): Promise<boolean> => {
-      await log.tidy();
+      await log.tidy(handedOn);
       return (await b.missed(0)).entries.some(({ text }) => text === '[1]');
     };
     assert.ok(await keeps(), 'nobody has adopted the session');

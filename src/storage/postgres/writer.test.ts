@@ -15,8 +15,8 @@ function onFragileLink(context: TestContext) {
   context.mock.method(performance, 'now', () => now);
   let seq = 1;
   let isAway = false;
-  /** Whether the next connection is to a server that takes no changes. */
-  let isStandby = false;
+  /** Why the next attempt to connect fails. */
+  let refusal: Error | undefined;
   /** The fate of the next commit: its connection is lost, before or after it is made. */
   let next: 'made' | 'lost' | 'made and lost' = 'made';
   let reached: (seq: number) => void = () => undefined;
@@ -29,10 +29,11 @@ function onFragileLink(context: TestContext) {
       reached = listener;
     },
     async ready() {
-      if (isStandby) {
-        isStandby = false;
+      if (refusal !== undefined) {
+        const error = refusal;
+        refusal = undefined;
         isAway = false;
-        throw unavailable('KIPIMO_DATABASE_URL names a standby');
+        throw error;
       }
       if (!isAway) return seq;
       // For longer than calls wait.
@@ -58,10 +59,10 @@ function onFragileLink(context: TestContext) {
     loseNext(how: 'lost' | 'made and lost') {
       next = how;
     },
-    /** The next commit is made, its connection lost, and a standby answers before the primary. */
-    loseToStandby() {
+    /** The next commit is made, its connection lost, and the next one refused. */
+    loseAndRefuse(error: Error) {
       next = 'made and lost';
-      isStandby = true;
+      refusal = error;
     },
     /** The link connects again. */
     comeBack() {
@@ -122,21 +123,26 @@ describe('a commit that is refused while nobody knows whether it was made', () =
     await writer.close();
   });
 
-  test('is made once where a standby answers before the primary', async (context) => {
-    const { writer, told, loseToStandby } = onFragileLink(context);
-    let runs = 0;
-    const count = async ({ news }: WriteSession) => {
-      runs += 1;
-      if (runs === 1) loseToStandby();
-      news(['a']);
-      return runs;
-    };
-    // Calls that wait for the first go together.
-    void writer.call(async () => 0, {});
-    const both = [writer.call(count, {}), writer.call(count, {})];
-    assert.deepEqual(await Promise.all(both), [1, 2]);
-    assert.equal(runs, 2);
-    assert.deepEqual(told, []);
-    await writer.close();
-  });
+  for (const [what, error] of [
+    ['a standby answers', unavailable('KIPIMO_DATABASE_URL names a standby')],
+    ['something unknown fails', new Error('a word that no list has')],
+  ] as const) {
+    test(`is made once where ${what} before the primary does`, async (context) => {
+      const { writer, told, loseAndRefuse } = onFragileLink(context);
+      let runs = 0;
+      const count = async ({ news }: WriteSession) => {
+        runs += 1;
+        if (runs === 1) loseAndRefuse(error);
+        news(['a']);
+        return runs;
+      };
+      // Calls that wait for the first go together.
+      void writer.call(async () => 0, {});
+      const both = [writer.call(count, {}), writer.call(count, {})];
+      assert.deepEqual(await Promise.all(both), [1, 2]);
+      assert.equal(runs, 2);
+      assert.deepEqual(told, []);
+      await writer.close();
+    });
+  }
 });

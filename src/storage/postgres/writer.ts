@@ -1,13 +1,18 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { SensorRef } from '../../domain/datapoints/datapoint.ts';
-import { DomainError } from '../../domain/errors.ts';
 import type { DeviceId } from '../../domain/ids.ts';
 import type { OnNews } from '../../domain/members/member-store.ts';
 import type { Log } from '../../lib/log.ts';
 import { createWriteHealth } from '../faults.ts';
 import { bucketsOf } from '../sql/device-row.ts';
 import type { ChangeSession, Value } from '../sql/session.ts';
-import { asRefusal, isConflict, isConnectionLost, unavailable } from './failures.ts';
+import {
+  asRefusal,
+  awaySentence,
+  isConflict,
+  isConnectionLost,
+  unavailable,
+} from './failures.ts';
 import type { DataPart, Link, Others, Plane, Transaction } from './link.ts';
 import { isHere, type Parts } from './parts.ts';
 import { postgresLimits } from './postgres-limits.ts';
@@ -85,6 +90,8 @@ interface Doubt {
   readonly calls: readonly Waiting[];
   readonly answers: readonly unknown[];
   readonly news: readonly (readonly string[])[];
+  /** The connection was lost: until there is another one, nobody knows. */
+  isLost: boolean;
   isRefused: boolean;
 }
 
@@ -145,9 +152,10 @@ export function createWriter(link: Link, log: Log, onNews: OnNews = () => undefi
         });
         return;
       } catch (error) {
+        const own = doubt?.calls === calls ? doubt : undefined;
+        if (own !== undefined) own.isLost ||= isConnectionLost(error);
         // Of a commit in doubt: the link does not connect again, whatever the reason.
-        const isDoubtful = error instanceof DomainError && doubt?.calls === calls;
-        const isAway = isConnectionLost(error) || isDoubtful;
+        const isAway = isConnectionLost(error) || own?.isLost === true;
         // Several calls that met another commit are made one by one, with fewer locks each.
         const mayRetry = isAway || (calls.length === 1 && isConflict(error));
         if (mayRetry && performance.now() < giveUpAt && !link.isFenced()) {
@@ -158,8 +166,8 @@ export function createWriter(link: Link, log: Log, onNews: OnNews = () => undefi
           for (const call of calls) await carryOut([call]);
           return;
         }
-        if (isAway && doubt?.calls === calls) doubt.isRefused = true;
-        const refusal = asRefusal(error);
+        if (isAway && own !== undefined) own.isRefused = true;
+        const refusal = own?.isLost ? unavailable(awaySentence, error) : asRefusal(error);
         noteHealth({ err: refusal });
         for (const call of calls) call.reject(refusal);
         return;
@@ -194,7 +202,7 @@ export function createWriter(link: Link, log: Log, onNews: OnNews = () => undefi
       };
       for (const { work } of calls) answers.push(await work(session));
       for (const end of ends.values()) session.send(...end);
-      doubt = { part, seq, calls, answers, news, isRefused: false };
+      doubt = { part, seq, calls, answers, news, isLost: false, isRefused: false };
       return answers;
     });
     doubt = undefined;
