@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { findPostgres, type OwnPostgres, onServer, startPostgres } from '../postgres-server.ts';
 
 /** A coordinator with its workers, as PostgreSQL servers of the tests' own. */
-export interface CitusServers {
+export interface CitusServers extends AsyncDisposable {
   /** Of the coordinator's only database. */
   readonly url: string;
   readonly coordinator: OwnPostgres;
@@ -50,12 +50,10 @@ export async function startCitus(
     await onServer(url, `select citus_add_node('127.0.0.1', ${portOf(worker)})`);
   }
   await onServer(url, `alter database postgres set citus.shard_count = ${parts}`);
-  return {
-    ...{ url, coordinator, workers },
-    async close() {
-      for (const server of servers) await server.close();
-    },
-  };
+  async function close(): Promise<void> {
+    for (const server of servers) await server.close();
+  }
+  return { url, coordinator, workers, close, [Symbol.asyncDispose]: close };
 }
 
 async function main([command, ...words]: readonly string[]): Promise<void> {

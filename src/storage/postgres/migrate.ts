@@ -43,9 +43,9 @@ export async function migrate(
     await refuseBesideOlder(client, version, from);
     for (const step of migrations.slice(version)) await take(client, step);
     if (migrations.length >= versioned) {
-      await client.query(`update schema_version set usable_from = ${from}`);
+      await client.query(`update schema_version set usable_from = greatest(usable_from, ${from})`);
+      if (version === 0) await client.query(spreadTables);
     }
-    if (version === 0) await client.query(spreadTables);
   });
 }
 

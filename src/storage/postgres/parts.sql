@@ -89,4 +89,7 @@ begin
 end $$;
 create trigger remove_sensors before delete on devices
   for each row execute function remove_sensors();
+
+-- Versions before this one know nothing of parts.
+update schema_version set usable_from = version;
 end $spread$;

@@ -6,13 +6,7 @@ import type { Log } from '../../lib/log.ts';
 import { createWriteHealth } from '../faults.ts';
 import { bucketsOf } from '../sql/device-row.ts';
 import type { ChangeSession, Value } from '../sql/session.ts';
-import {
-  asRefusal,
-  awaySentence,
-  isConflict,
-  isConnectionLost,
-  unavailable,
-} from './failures.ts';
+import { asRefusal, awaySentence, isConflict, isConnectionLost, unavailable } from './failures.ts';
 import type { DataPart, Link, Others, Plane, Transaction } from './link.ts';
 import { isHere, type Parts } from './parts.ts';
 import { postgresLimits } from './postgres-limits.ts';
