@@ -29,7 +29,7 @@ import { type Backend, lockService, type Serving } from './service-lock.ts';
 /** A commit that is being made. */
 export interface Transaction {
   readonly session: SqlSession;
-  readonly part: DataPart;
+  readonly part: number;
   /** Its number in the part. */
   readonly seq: number;
   /** When one of these fails, nothing is kept. */
@@ -42,15 +42,13 @@ export interface Transaction {
 
 /**
  * Commits of the control plane are made one after the other by all processes, so what they read is
- * the newest there is. Those of the data plane lock the rows that they change, and nothing else.
+ * the newest there is. Those of the data plane lock the rows that they change, and nothing else. A
+ * number: they change this part of it alone; -1: it has none.
  */
-export type Plane = 'control' | DataPart;
-
-/** The part of all the data that a commit changes; -1: there are none. */
-export type DataPart = number;
+export type Plane = 'control' | number;
 
 /** The numbers of the last commits of this process, by part. */
-export type Seqs = ReadonlyMap<DataPart, number>;
+export type Seqs = ReadonlyMap<number, number>;
 
 /** Present in a commit while other processes serve the database; the number is this process's. */
 export interface Others {
@@ -101,7 +99,7 @@ interface Open {
   readonly serving: Serving;
   readonly lossySettings: number;
   readonly parts: Parts;
-  readonly seqs: Map<DataPart, number>;
+  readonly seqs: Map<number, number>;
   reached: LogPlaces;
   /** Whether a process of a version before this one serves, which locks no rows. */
   isBesideOlder: boolean;

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import type { SqlSession } from '../sql/session.ts';
 import { inTransaction, sessionOn } from './connection.ts';
-import type { DataPart } from './link.ts';
 import { FencedError, newestTables, refuseNewer } from './migrate.ts';
 import type { Parts } from './parts.ts';
 import type { Serving } from './service-lock.ts';
@@ -112,7 +111,7 @@ export async function takeOverFor(
   session: SqlSession,
   { id, name, connection: before }: Membership,
   parts: Parts,
-): Promise<{ readonly membership: Membership; readonly seqs: Map<DataPart, number> }> {
+): Promise<{ readonly membership: Membership; readonly seqs: Map<number, number> }> {
   const connection = `${name} ${Number(before.slice(name.length)) + 1}`;
   const found = await session.first<Record<'part' | 'seq', number>>(takeOver, id, connection, name);
   if (found === undefined) throw new FencedError(replaced);
@@ -149,19 +148,16 @@ export const leavePlacesOut = `
 export const beginCommit = (
   { id, connection }: Membership,
   last: number,
-  { part, isControl, wants }: { part: DataPart; isControl: boolean; wants: string | undefined },
+  { part, isControl, wants }: { part: number; isControl: boolean; wants: string | undefined },
 ): string => {
   // All of it is made of our own letters and digits. One journey for all statements.
   const isOwn = `writer = ${id} and member = '${connection}' and not ended`;
-  const wanting = wants === undefined ? '' : `wants = B'${wants}'`;
-  const fence =
-    part < 0
-      ? `update writers set seq = ${last + 1}${wanting && `, ${wanting}`}
-         where seq = ${last} and ${isOwn}`
-      : `update part_writers set seq = ${last + 1}
-         where bucket = ${part} and seq = ${last} and ${isOwn};
-         ${wanting && `update writers set ${wanting} where ${isOwn}`}`;
-  return `begin; ${isControl ? takeTurn : 'select'}; ${fence}; ${selectOthers(id)}`;
+  const fence = part < 0 ? 'writers' : 'part_writers';
+  return `begin; ${isControl ? takeTurn : 'select'};
+    update ${fence} set seq = ${last + 1}
+    where seq = ${last} and ${isOwn}${part < 0 ? '' : ` and bucket = ${part}`};
+    ${wants === undefined ? '' : `update writers set wants = B'${wants}' where ${isOwn};`}
+    ${selectOthers(id)}`;
 };
 
 /**

@@ -10,10 +10,10 @@ export type Parts = readonly number[];
 
 /**
  * A condition before others, by which Citus finds the one server that a statement is for: buckets
- * are its parameter of this number. One server needs none, and would look at it for each row.
+ * are its parameter of this number. One server would look at it for each row, and needs none.
  */
-export const isHere = (hasParts: boolean, at: number): string =>
-  hasParts ? `bucket = any($${at}::smallint[]) and` : '';
+export const isHere = (isSaid: boolean, at: number): string =>
+  isSaid ? `bucket = any($${at}::smallint[]) and` : '';
 
 /** Spreads new tables, where the database has Citus and workers. */
 export const spreadTables = readFileSync(new URL('./parts.sql', import.meta.url), 'utf8');

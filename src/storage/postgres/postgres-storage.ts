@@ -15,6 +15,7 @@ import { type Link, type LinkOptions, openLink } from './link.ts';
 import { createMemberConnection, type MemberConnection } from './member-connection.ts';
 import { beatingFromNow, createMemberStore } from './members.ts';
 import { retentionTables, storedDatapoints } from './own-tables.ts';
+import { isHere } from './parts.ts';
 import { postgresLimits } from './postgres-limits.ts';
 import { createReader, type Reader } from './reader.ts';
 import { createSessionStore } from './sessions.ts';
@@ -110,12 +111,12 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
 }
 
 // A single statement, so that all of a device belongs to one commit. The kind distinguishes parts.
-const selectDevices = `
+const selectDevices = (here: string): string => `
   select 0 as kind, id as device_id, ${deviceTable.columns}, 0 as place
   from devices where id = any($1::text[])
   union all
   select 1, device_id, sensor_id, null, null, null, null, details, series
-  from sensors where bucket = any($2::smallint[]) and device_id = any($1::text[])
+  from sensors where ${here} device_id = any($1::text[])
   union all
   select 2, device_id, actuator_id, null, null, null, null, details, position
   from actuators where device_id = any($1::text[])
@@ -127,7 +128,9 @@ type Row = (DeviceRow | PartRow) & { readonly kind: 0 | 1 | 2; readonly device_i
 export const createDeviceLoading =
   (reader: SqlReader): LoadDevices =>
   async (ids) => {
-    const rows = await reader.all<Row>(selectDevices, ids, ids.map(bucketOf));
+    const isOne = ids.length === 1;
+    const bucket = isOne ? [ids.map(bucketOf)] : [];
+    const rows = await reader.all<Row>(selectDevices(isHere(isOne, 2)), ids, ...bucket);
     const byDevice = Map.groupBy(rows, ({ device_id }) => device_id);
     return ids.flatMap((id) => {
       const own = Map.groupBy(byDevice.get(id) ?? [], ({ kind }) => kind);

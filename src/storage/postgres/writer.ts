@@ -4,10 +4,10 @@ import type { DeviceId } from '../../domain/ids.ts';
 import type { OnNews } from '../../domain/members/member-store.ts';
 import type { Log } from '../../lib/log.ts';
 import { createWriteHealth } from '../faults.ts';
-import { bucketsOf } from '../sql/device-row.ts';
+import { bucketOf } from '../sql/device-row.ts';
 import type { ChangeSession, Value } from '../sql/session.ts';
 import { asRefusal, awaySentence, isConflict, isConnectionLost, unavailable } from './failures.ts';
-import type { DataPart, Link, Others, Plane, Transaction } from './link.ts';
+import type { Link, Others, Plane, Transaction } from './link.ts';
 import { isHere, type Parts } from './parts.ts';
 import { postgresLimits } from './postgres-limits.ts';
 import type { SeriesKey } from './timeseries/chunk-table.ts';
@@ -79,7 +79,7 @@ interface Waiting {
 
 /** A commit that may be made although its connection was lost. */
 interface Doubt {
-  readonly part: DataPart;
+  readonly part: number;
   readonly seq: number;
   readonly calls: readonly Waiting[];
   readonly answers: readonly unknown[];
@@ -227,7 +227,7 @@ export function createWriter(link: Link, log: Log, onNews: OnNews = () => undefi
 
 const bucketsIn = ({ sensors = [], series = [], devices = [] }: SensorLocks): readonly number[] => [
   ...series.map(({ bucket }) => bucket),
-  ...bucketsOf([...sensors.map(({ deviceId }) => deviceId), ...devices]),
+  ...[...sensors.map(({ deviceId }) => deviceId), ...devices].map(bucketOf),
 ];
 
 function lockAll(

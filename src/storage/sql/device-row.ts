@@ -62,8 +62,3 @@ const buckets = 1_024;
 
 /** The bucket of a device, and of all that it has. */
 export const bucketOf = (deviceId: string): number => crc32(deviceId) % buckets;
-
-/** The buckets of these devices, each once. */
-export const bucketsOf = (devices: readonly string[]): readonly number[] => [
-  ...new Set(devices.map(bucketOf)),
-];

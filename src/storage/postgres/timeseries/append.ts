@@ -12,7 +12,7 @@ import type { AppendOutcome, Push } from '../../../domain/datapoints/datapoint-s
 import type { Instant } from '../../../lib/clock.ts';
 import { yieldToEventLoop } from '../../../lib/event-loop.ts';
 import { type Columns, rowAfter, rowFrom } from '../../chunks/columns.ts';
-import { bucketsOf } from '../../sql/device-row.ts';
+import { bucketOf } from '../../sql/device-row.ts';
 import type { SqlSession } from '../../sql/session.ts';
 import { unavailable } from '../failures.ts';
 import { isHere } from '../parts.ts';
@@ -271,7 +271,7 @@ async function statesOf(
     own === undefined ? select : `${select} for no key update of sensors`,
     devices,
     asked.map(({ sensor }) => sensor.sensorId),
-    ...(hasParts ? [bucketsOf(devices)] : []),
+    ...(hasParts ? [devices.map(bucketOf)] : []),
   );
   return found.flatMap(({ place, bucket, series, arrivals, newest, ...row }) => {
     const known = asked[place - 1];

@@ -4,7 +4,7 @@ import type { DeviceId, SensorId } from '../../../domain/ids.ts';
 import type { Instant } from '../../../lib/clock.ts';
 import { storedJson } from '../../../lib/long-json.ts';
 import type { DamagedRows } from '../../faults.ts';
-import { bucketOf, bucketsOf } from '../../sql/device-row.ts';
+import { bucketOf } from '../../sql/device-row.ts';
 import { createBatchedQueries } from '../batched-queries.ts';
 import { isHere } from '../parts.ts';
 import type { Reader } from '../reader.ts';
@@ -57,8 +57,9 @@ export function createLastValues(reader: Reader, damaged: DamagedRows, hasParts:
   }
 
   async function rowsOf(select: string, devices: readonly DeviceId[]): Promise<readonly Row[]> {
-    const sql = `${select} from sensors where ${isHere(hasParts, 2)} ${ofDevices}`;
-    return reader.all<Row>(sql, devices, ...(hasParts ? [bucketsOf(devices)] : []));
+    const isOne = devices.length === 1;
+    const sql = `${select} from sensors where ${isHere(isOne, 2)} ${ofDevices}`;
+    return reader.all<Row>(sql, devices, ...(isOne ? [devices.map(bucketOf)] : []));
   }
 
   const readBrief = async (devices: readonly DeviceId[]) =>

@@ -16,7 +16,7 @@ import {
   restoreHours,
   takeOld,
 } from '../../chunks/retention-step.ts';
-import { bucketOf, bucketsOf } from '../../sql/device-row.ts';
+import { bucketOf } from '../../sql/device-row.ts';
 import { retentionTablesOf } from '../../sql/retention-tables.ts';
 import { type StateRow, stateFromRow } from '../../sql/retentions.ts';
 import type { SqlSession } from '../../sql/session.ts';
@@ -64,13 +64,12 @@ export function createRetainedHours(reader: SqlSession) {
       return hoursAmong(days, { from, to }, max);
     },
     async standsFrom(sensors: readonly SensorRef[], range: Range): Promise<Instant | undefined> {
-      const devices = sensors.map(({ deviceId }) => deviceId);
       const row = await reader.first<{ stands: number | null }>(
         selectStandsFrom,
-        devices,
+        sensors.map(({ deviceId }) => deviceId),
         sensors.map(({ sensorId }) => sensorId),
         range.from ?? Number.NEGATIVE_INFINITY,
-        bucketsOf(devices),
+        sensors.map(({ deviceId }) => bucketOf(deviceId)),
       );
       return row?.stands ?? undefined;
     },
