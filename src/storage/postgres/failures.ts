@@ -11,6 +11,8 @@ const diskFull = '53100';
 const tooManyConnections = '53300';
 /** The connection is over, or about to be: shutdown, crash, too many connections. */
 const endsConnection = /^(08|57P0|53300|25006|57014|25P03|57P05)/;
+/** The words of Citus for the same, with the state of an internal error. */
+const endsCitus = 'postmaster was shut down, exiting';
 /** The server does not do its part: resources, files, its own faults. */
 const isOfServer = /^(53|54|55|58|40)/;
 
@@ -34,8 +36,9 @@ export function isConflict(error: unknown): boolean {
 /** Whether the connection is lost or useless, so that a new one has to be made. */
 export function isConnectionLost(error: unknown): boolean {
   const state = sqlStateOf(error);
-  if (state !== undefined) return endsConnection.test(state);
-  return error instanceof Error && !(error instanceof DomainError) && isOfNetwork(error);
+  if (!(error instanceof Error)) return false;
+  if (state !== undefined) return endsConnection.test(state) || error.message === endsCitus;
+  return !(error instanceof DomainError) && isOfNetwork(error);
 }
 
 const networkCodes = new Set([
