@@ -10,7 +10,6 @@ import { asRefusal, awaySentence, isConflict, isConnectionLost, unavailable } fr
 import type { Link, Others, Plane, Transaction } from './link.ts';
 import { isHere, type Parts } from './parts.ts';
 import { postgresLimits } from './postgres-limits.ts';
-import type { SeriesKey } from './timeseries/chunk-table.ts';
 
 /**
  * The work of a call inside the transaction of its group commit. It may be run again when a
@@ -33,7 +32,7 @@ export interface WriteSession extends ChangeSession {
  */
 export interface SensorLocks {
   readonly sensors?: readonly SensorRef[];
-  readonly series?: readonly SeriesKey[];
+  readonly series?: readonly { readonly bucket: number; readonly series: number }[];
   /** All sensors of these. */
   readonly devices?: readonly DeviceId[];
   /** Whether it also concludes from what the corrections of the sensors' owners come to. */
