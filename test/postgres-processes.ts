@@ -83,6 +83,3 @@ export async function checkWhole(url: string): Promise<void> {
     assert.equal((await onServer(url, sql)).rowCount, 0, sql);
   }
 }
-
-/** For the log of members: all that a process committed it has handed on. */
-export const handedOn = () => async (): Promise<boolean> => true;

@@ -26,4 +26,54 @@ export const plantsOfEngines: readonly Plant[] = [
       ),
     ],
   },
+  {
+    name: 'the log is kept for messages of groups that no member has yet',
+    ...{
+      file: 'src/storage/postgres/feed-log.test.ts',
+      test: 'an entry is kept while a message for a group',
+      says: /claimed, 0/,
+    },
+    patches: [patch('src/storage/postgres/feed-log.ts', '        if (waits > 0) return;\n', '')],
+  },
+  {
+    name: 'the log is kept until the process that wrote it has handed it on',
+    ...{
+      file: 'src/storage/postgres/feed-log.test.ts',
+      test: 'an entry is kept until its own process has handed it on',
+      says: /has not handed it on/,
+    },
+    patches: [
+      patch(
+        'src/storage/postgres/feed-log.ts',
+        "where (state = 'serving' or owns)\n",
+        "where (state = 'serving' or owns) and member <> feed_log.writer\n",
+      ),
+    ],
+  },
+  {
+    name: 'a commit in doubt is not made again, whatever the next connection fails with',
+    ...{
+      file: 'src/storage/postgres/writer.test.ts',
+      test: 'is made once where',
+      says: /strictly deep-equal/,
+    },
+    patches: [patch('src/storage/postgres/writer.ts', ' || own?.isLost === true;', ';')],
+  },
+  {
+    name: 'a push that is stored is answered, whatever becomes of counting its bytes',
+    ...{
+      file: 'src/app/storage-count.test.ts',
+      test: 'what is stored is answered while the owner',
+      says: /the database is away/,
+    },
+    patches: [
+      patch('src/app/storage-count.ts', 'function countBatch(', 'async function countBatch('),
+      patch(
+        'src/app/storage-count.ts',
+        'counting ??= countLater();',
+        'await storage.devices.find([...uncounted.keys()][0]!);',
+      ),
+      patch('src/app/storage-count.ts', '        countBatch(', '        await countBatch('),
+    ],
+  },
 ];

@@ -62,4 +62,38 @@ export const plantsUnderNemesis: readonly Plant[] = [
       ),
     ],
   },
+  {
+    name: 'an evaluation is filed in the commit of its push, under a nemesis',
+    ...{ ...suite, says: /was acknowledged and has no delivery/ },
+    patches: [
+      patch(
+        'src/storage/postgres/feed-log.ts',
+        '  fileEvaluations(\n    tx,',
+        '  fileEvaluations(\n    tx, [] ??',
+      ),
+      patch(
+        'src/storage/postgres/timeseries/datapoints.ts',
+        'import { lockDevices,',
+        'import { fileEvaluations, lockDevices,',
+      ),
+      patch(
+        'src/storage/postgres/timeseries/datapoints.ts',
+        '      const store = async',
+        '      let filed: readonly Note[] = [];\n      const store = async',
+      ),
+      patch(
+        'src/storage/postgres/timeseries/datapoints.ts',
+        '          await tellInSteps(tx, notes);',
+        '          filed = notes;\n          await tellInSteps(tx, notes);',
+      ),
+      patch(
+        'src/storage/postgres/timeseries/datapoints.ts',
+        '      flusher.add(rows.map((row)',
+        `      await writer.call(async (tx) => {
+        for (const { look, text } of filed) if (look) fileEvaluations(tx, [{ look, text }]);
+      }, {});
+      flusher.add(rows.map((row)`,
+      ),
+    ],
+  },
 ];

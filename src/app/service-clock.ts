@@ -10,7 +10,9 @@ import type { Storage } from '../storage/storage.ts';
 
 /** How often processes on one database ask for its time. */
 const askMs = 10_000;
-/** An answer that took longer says too little about the time. */
+/** So soon until there was an answer. */
+const askFirstMs = 1_000;
+/** An answer that took longer says too little about the time, but for the first one. */
 const answerMs = 500;
 
 /**
@@ -26,19 +28,23 @@ export async function openServiceClock(options: {
   const clock = createSteadyClock({ machine, log });
   const { members } = engine;
   let timer: NodeJS.Timeout | undefined;
+  let hasAnswer = false;
 
   async function ask(store: NonNullable<typeof members>): Promise<void> {
     const began = performance.now();
     try {
       const theirs = await store.now();
       const tookMs = performance.now() - began;
-      if (tookMs < answerMs) clock.follow(theirs + tookMs / 2);
+      if (hasAnswer && tookMs >= answerMs) return;
+      clock.follow(theirs + tookMs / 2);
+      hasAnswer = true;
     } catch (error) {
       log.debug({ err: error }, 'the database did not tell its time');
     }
   }
   function askAgain(store: NonNullable<typeof members>): void {
-    timer = setTimeout(() => void ask(store).then(() => askAgain(store)), askMs);
+    const pauseMs = hasAnswer ? askMs : askFirstMs;
+    timer = setTimeout(() => void ask(store).then(() => askAgain(store)), pauseMs);
     timer.unref();
   }
 

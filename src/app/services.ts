@@ -45,21 +45,12 @@ import { createPasswordResets } from '../domain/users/password-resets.ts';
 import { createPasswordWork } from '../domain/users/password-work.ts';
 import { createAccessKeys, createSessions, type Sessions } from '../domain/users/sessions.ts';
 import type { Services } from '../http/v2/services.ts';
-import type { MqttServices } from '../mqtt/mqtt-server.ts';
 import { createTakeLargePush } from '../wire/large-push.ts';
 import { createNotificationServices } from './notification-services.ts';
 import type { ServiceParts } from './service-parts.ts';
 
 /** The domain, wired, for each server. */
-export interface BuiltServices {
-  readonly services: Services;
-  readonly mqttServices: MqttServices;
-  /** Before the ports are opened. */
-  readonly start: () => Promise<void>;
-  /** Another process that serves the same data may have come, or ended. */
-  readonly onOthers: () => void;
-  readonly drain: () => Promise<void>;
-}
+export type BuiltServices = ReturnType<typeof createServices>;
 
 /** Creates the services that show administrators the service as a whole. */
 function createAdminServices(
@@ -75,7 +66,7 @@ function createAdminServices(
 }
 
 /** Builds the domain and wires it by hand; the servers are opened on top of it. */
-export function createServices(parts: ServiceParts): BuiltServices {
+export function createServices(parts: ServiceParts) {
   const { config, storage, feed, clock, room } = parts;
   const { reporter, failedMessages } = countFailedMessages(parts.reporter);
   const { users, grants, datapoints } = storage;
@@ -130,12 +121,14 @@ export function createServices(parts: ServiceParts): BuiltServices {
       ...{ ...pushPath, actuators, gateways, presence, sessions },
       ...createMqttParts(parts, { access, logins, sessions }),
     },
+    /** Before the ports are opened. */
     start: async () => {
       await failures.load();
       await built.start();
       await timedSettings.start();
       runner.start();
     },
+    /** Another process that serves the same data may have come, or ended. */
     onOthers: timedSettings.takeOver,
     drain: async () => {
       await runner.stop();

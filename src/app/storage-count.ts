@@ -42,7 +42,13 @@ export async function openStorageQuotas(options: {
     const user = await storage.users.find(change.userId);
     if (user !== undefined) room.setSignUp(user.username, user.isSignUp === true);
   });
-  return { storage: createStorageCount(storage, room, strangers), room };
+  return { storage: createStorageCount(storage, room, strangers, log), room };
+}
+
+/** Bytes of a device, and those of strangers among them. */
+interface Stored {
+  readonly bytes: number;
+  readonly ofStrangers: number;
 }
 
 /**
@@ -53,11 +59,16 @@ function createStorageCount(
   storage: ServiceStorage,
   room: StorageQuotas,
   strangers: StrangerCount,
+  log: Log,
 ): ServiceStorage {
   const { users, datapoints } = storage;
 
+  /** What was stored of devices whose owners are not read yet. */
+  const uncounted = new Map<DeviceId, Stored>();
+  let counting: Promise<void> | undefined;
+
   /** Neighbours in a batch mostly have one owner: what they take is added at once. */
-  async function countBatch(batch: readonly Push[], outcomes: readonly AppendOutcome[]) {
+  function countBatch(batch: readonly Push[], outcomes: readonly AppendOutcome[]): void {
     let owner: Username | undefined;
     let weight = 0;
     const add = (): void => {
@@ -68,21 +79,42 @@ function createStorageCount(
       const outcome = outcomes[at];
       const push = batch[at];
       if (outcome?.kind !== 'stored' || outcome.weight === undefined || !push) continue;
+      const bytes = bytesPerWeight * outcome.weight;
+      const ofStranger = push.isByStranger === true ? bytes : 0;
+      if (push.isByStranger === true) strangers.settle(push, bytes);
       // At hand, as it was asked for its rights a moment ago.
-      let device = storage.devices.peek(push.deviceId);
+      const device = storage.devices.peek(push.deviceId);
       if (device === undefined) {
-        add();
-        device = await storage.devices.find(push.deviceId);
+        const known = uncounted.get(push.deviceId) ?? { bytes: 0, ofStrangers: 0 };
+        const ofStrangers = known.ofStrangers + ofStranger;
+        uncounted.set(push.deviceId, { bytes: known.bytes + bytes, ofStrangers });
+        continue;
       }
-      if (device === undefined) continue;
       if (device.owner !== owner) add();
       owner = device.owner;
       weight += outcome.weight;
-      if (push.isByStranger === true) {
-        strangers.settle(push, owner, bytesPerWeight * outcome.weight);
-      }
+      if (ofStranger > 0) room.strangers.add(owner, ofStranger);
     }
     add();
+    if (uncounted.size > 0) counting ??= countLater();
+  }
+
+  /** The values are stored: no answer waits for this. What fails is tried with the next batch. */
+  async function countLater(): Promise<void> {
+    try {
+      for (const [id, known] of uncounted) {
+        const device = await storage.devices.find(id);
+        const { bytes, ofStrangers } = uncounted.get(id) ?? known;
+        uncounted.delete(id);
+        if (device === undefined) continue;
+        room.add(device.owner, bytes);
+        if (ofStrangers > 0) room.strangers.add(device.owner, ofStrangers);
+      }
+    } catch (error) {
+      log.debug({ err: error }, 'what devices store could not be counted');
+    } finally {
+      counting = undefined;
+    }
   }
 
   return {
@@ -125,7 +157,7 @@ function createStorageCount(
         const kept = strangers.keep(batch)?.catch(() => undefined);
         const outcomes = await datapoints.append(batch, notesOf);
         await kept;
-        await countBatch(batch, outcomes);
+        countBatch(batch, outcomes);
         return outcomes;
       },
     },
@@ -276,9 +308,8 @@ function createStrangerCount(
       if (performance.now() - readAt > readAgainMs) void load().catch(() => undefined);
       return devices.addStrangerBytes(added);
     },
-    /** Counts what became of one push of a stranger, of so many bytes. */
-    settle(push: Push, owner: Username, bytes: number): void {
-      room.strangers.add(owner, bytes);
+    /** Gives back what was kept for a push and not stored: of it so many bytes are. */
+    settle(push: Push, bytes: number): void {
       const less = bytesOf(push) - bytes;
       if (less > 0) surplus.set(push.deviceId, (surplus.get(push.deviceId) ?? 0) - less);
     },

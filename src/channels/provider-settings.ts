@@ -34,20 +34,6 @@ function orLog<Settings>(read: (text: string) => Settings) {
     schemeOf(text) === 'log' ? { provider: 'log' } : read(text);
 }
 
-/** A connection to a short message centre of an operator or aggregator. */
-export interface SmppSettings {
-  readonly provider: 'smpp';
-  readonly host: string;
-  readonly port: number;
-  readonly isTls: boolean;
-  readonly systemId: string;
-  readonly password: string;
-  readonly systemType: string;
-  readonly from: string;
-  /** How a text longer than one message travels: in parts, or whole. */
-  readonly long: 'udh' | 'payload';
-}
-
 /** Settings of the provider that sends text messages. */
 export type SmsSettings = TwilioSettings | AfricasTalkingSettings | SmppSettings;
 
@@ -71,7 +57,10 @@ export function readSmsUrl(text: string): SmsSettings {
   }
 }
 
-function readSmpp(text: string): SmppSettings {
+/** A connection to a short message centre of an operator or aggregator. */
+export type SmppSettings = ReturnType<typeof readSmpp>;
+
+function readSmpp(text: string) {
   const url = readProviderUrl(text, ['from', 'system_type', 'long']);
   const isTls = url.scheme === 'smpps';
   const { from, system_type: systemType = '', long = 'udh' } = url.parameters;
@@ -92,7 +81,7 @@ function readSmpp(text: string): SmppSettings {
     throw new ProviderUrlError('a URL whose from is a number, or a name of at most 11 letters');
   }
   return {
-    provider: 'smpp',
+    provider: 'smpp' as const,
     host: needed(url.host, 'a host', smppExample),
     port: url.port ?? (isTls ? 3_550 : 2_775),
     isTls,
@@ -100,6 +89,7 @@ function readSmpp(text: string): SmppSettings {
     password,
     systemType,
     from: sender,
+    /** How a text longer than one message travels: in parts, or whole. */
     long,
   };
 }
@@ -129,23 +119,12 @@ export function readVoiceUrl(text: string): VoiceSettings {
 }
 
 /** An account at Twilio, and what it sends from. */
-export interface TwilioSettings {
-  readonly provider: 'twilio';
-  readonly accountSid: string;
-  /** The account itself, or an API key of it. */
-  readonly username: string;
-  readonly password: string;
-  /** A number, a name, or the sid of a messaging service. */
-  readonly from: string;
-  /** Spoken language, for instance sw-KE. */
-  readonly language?: string;
-  readonly base: URL;
-}
+export type TwilioSettings = ReturnType<typeof readTwilio>;
 
 const twilioExample = 'twilio://ACCOUNT_SID:AUTH_TOKEN@api.twilio.com?from=%2B15550100';
 
 /** Reads twilio://…; throws ProviderUrlError. */
-export function readTwilio(text: string): TwilioSettings {
+export function readTwilio(text: string) {
   const url = readProviderUrl(text, ['from', 'account', 'language', 'base']);
   const username = needed(url.username, 'the account sid before the @', twilioExample);
   const { from, account, language } = url.parameters;
@@ -157,59 +136,50 @@ export function readTwilio(text: string): TwilioSettings {
     throw new ProviderUrlError('a URL whose language is a tag as in sw-KE');
   }
   return {
-    provider: 'twilio',
+    provider: 'twilio' as const,
     accountSid,
+    /** The account itself, or an API key of it. */
     username,
     password: needed(url.password, 'the auth token before the @', twilioExample),
+    /** A number, a name, or the sid of a messaging service. */
     from: needed(from, 'from=, the number that sends', twilioExample),
+    /** Spoken language, for instance sw-KE. */
     ...(language !== undefined && { language }),
     base: baseOf(url, 'api.twilio.com'),
   };
 }
 
 /** An account at Africa's Talking, and what it sends from. */
-export interface AfricasTalkingSettings {
-  readonly provider: 'africastalking';
-  readonly username: string;
-  readonly apiKey: string;
-  /** A short code, number or name; absent: the account's default. */
-  readonly from?: string;
-  readonly base: URL;
-}
+export type AfricasTalkingSettings = ReturnType<typeof readAfricasTalking>;
 
 /** Reads africastalking://…; throws ProviderUrlError. */
 function readAfricasTalking(
   text: string,
   options: { readonly host: string; readonly example: string },
-): AfricasTalkingSettings {
+) {
   const { host, example } = options;
   const url = readProviderUrl(text, ['from', 'base']);
   const { from } = url.parameters;
   return {
-    provider: 'africastalking',
+    provider: 'africastalking' as const,
     username: needed(url.username, 'the username before the @', example),
     apiKey: needed(url.password, 'the API key before the @', example),
+    /** A short code, number or name; absent: the account's default. */
     ...(from !== undefined && { from }),
     base: baseOf(url, host),
   };
 }
 
 /** A mail server that takes messages for others, and the sender's address. */
-export interface EmailSettings {
-  readonly provider: 'smtp';
-  readonly host: string;
-  readonly port: number;
-  /** tls: from the first byte; starttls: before anything is said; plain: never asked for. */
-  readonly security: 'tls' | 'starttls' | 'plain';
-  readonly login?: { readonly user: string; readonly pass: string };
-  readonly from: string;
-  readonly senderName: string;
-}
+export type EmailSettings = ReturnType<typeof readSmtpUrl>;
+
+/** tls: from the first byte; starttls: before anything is said; plain: never asked for. */
+type MailSecurity = 'tls' | 'starttls' | 'plain';
 
 const mailExample = 'smtps://USER:PASSWORD@mail.example.org?from=kipimo@example.org';
 
 /** Reads KIPIMO_SMTP_URL; throws ProviderUrlError. */
-export function readSmtpUrl(text: string): EmailSettings {
+export function readSmtpUrl(text: string) {
   const scheme = schemeOf(text);
   if (scheme !== 'smtp' && scheme !== 'smtps') {
     throw new ProviderUrlError('a URL: smtps://…, smtp://… or log:');
@@ -231,11 +201,12 @@ export function readSmtpUrl(text: string): EmailSettings {
   const from = url.parameters['from'] ?? (user?.includes('@') === true ? user : undefined);
   const sender = needed(from, 'from=, the address that sends', mailExample);
   if (!isMailAddress(sender)) throw new ProviderUrlError(`a URL whose from is an address`);
+  const security: MailSecurity = scheme === 'smtps' ? 'tls' : isOff ? 'plain' : 'starttls';
   return {
-    provider: 'smtp',
+    provider: 'smtp' as const,
     host,
     port: url.port ?? (scheme === 'smtps' ? 465 : 587),
-    security: scheme === 'smtps' ? 'tls' : isOff ? 'plain' : 'starttls',
+    security,
     ...(user !== undefined && pass !== undefined && { login: { user, pass } }),
     from: sender,
     senderName: name,
@@ -243,25 +214,18 @@ export function readSmtpUrl(text: string): EmailSettings {
 }
 
 /** An app at X, and the account in whose name it writes. */
-export interface TwitterSettings {
-  readonly provider: 'x';
-  readonly appKey: string;
-  readonly appSecret: string;
-  readonly accessToken: string;
-  readonly accessSecret: string;
-  readonly base: URL;
-}
+export type TwitterSettings = ReturnType<typeof readTwitterUrl>;
 
 const xExample = 'x://APP_KEY:APP_SECRET@api.x.com?access_token=TOKEN&access_secret=SECRET';
 
 /** Reads KIPIMO_TWITTER_URL; throws ProviderUrlError. */
-export function readTwitterUrl(text: string): TwitterSettings {
+export function readTwitterUrl(text: string) {
   const scheme = schemeOf(text);
   if (scheme !== 'x' && scheme !== 'twitter') throw new ProviderUrlError('a URL: x://… or log:');
   const url = readProviderUrl(text, ['access_token', 'access_secret', 'base']);
   const { access_token: accessToken, access_secret: accessSecret } = url.parameters;
   return {
-    provider: 'x',
+    provider: 'x' as const,
     appKey: needed(url.username, 'the API key before the @', xExample),
     appSecret: needed(url.password, 'the API key secret before the @', xExample),
     accessToken: needed(accessToken, 'access_token=', xExample),

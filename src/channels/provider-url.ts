@@ -2,21 +2,11 @@ import { isIP } from 'node:net';
 
 /** A provider's URL that cannot be used; the message completes "KEY must be …", without secrets. */
 export class ProviderUrlError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'ProviderUrlError';
-  }
+  override readonly name = 'ProviderUrlError';
 }
 
 /** The parts of a provider's URL, decoded; nothing in it is empty. */
-export interface ProviderUrl {
-  readonly scheme: string;
-  readonly username?: string;
-  readonly password?: string;
-  readonly host?: string;
-  readonly port?: number;
-  readonly parameters: Readonly<Record<string, string>>;
-}
+type ProviderUrl = ReturnType<typeof readProviderUrl>;
 
 const urlCharactersMax = 2_048;
 const hostPattern = /^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/;
@@ -28,7 +18,7 @@ export function schemeOf(text: string): string | undefined {
 }
 
 /** Takes a provider's URL apart; refuses parameters that are not in `known`. */
-export function readProviderUrl(text: string, known: readonly string[]): ProviderUrl {
+export function readProviderUrl(text: string, known: readonly string[]) {
   const url = parse(text);
   const username = decoded(url.username, 'the name before the @');
   const password = decoded(url.password, 'the secret before the @');

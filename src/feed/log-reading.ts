@@ -19,6 +19,8 @@ export function createLogReading(options: {
   const held = createHeldBack({ before: shared.before, look: () => void look(), log });
   let heardAt = Number.NEGATIVE_INFINITY;
   let tidiedAt = performance.now();
+  /** How much own work had come when the store was last asked what there is to tidy up. */
+  let seenCount = 0;
   let looking: Promise<void> | undefined;
   let tidying: Promise<void> | undefined;
   let isAskedAgain = false;
@@ -56,23 +58,19 @@ export function createLogReading(options: {
     }
     if (performance.now() - tidiedAt < memberLimits.logTidyMs || isResting) return;
     tidiedAt = performance.now();
+    const isHandedOn = held.isDone(seenCount);
+    if (isHandedOn) await acted();
     // Reading goes on beside it.
     tidying ??= shared
-      .tidy(mark)
+      .tidy(isHandedOn, noteSeen)
       .catch(noteFailure)
       .finally(() => {
         tidying = undefined;
       });
   }
 
-  /** Answers a function that says whether the own work of until now is done, and stored. */
-  function mark(): () => Promise<boolean> {
-    const until = held.count();
-    return async () => {
-      if (!held.isDone(until)) return false;
-      await acted();
-      return true;
-    };
+  function noteSeen(): void {
+    seenCount = held.count();
   }
 
   async function settle(): Promise<void> {

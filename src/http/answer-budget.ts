@@ -23,26 +23,7 @@ import type { Authenticate, Clients, RequestSource } from './authentication.ts';
  * The budget of answers that wait to be read. A reader may be slow or read nothing at all: bytes
  * kept for it count for the payer of the request; one that takes nothing for `unreadMs` is cut off.
  */
-export interface AnswerBudget {
-  /** Says who asked, and pays for the connection; without it the client's address pays. */
-  askedBy(request: RequestSource, actor: Actor): void;
-  /**
-   * Reserves so many bytes of an answer in all, unless it is small, until it has left or its
-   * connection is gone. Throws rate_limited.
-   */
-  hold(answer: ServerResponse, bytes: number): void;
-  /** Bounded pieces of an answer, read as fast as the client reads. Throws like `hold`. */
-  stream(answer: ServerResponse, chunks: Chunks): Readable;
-  /** Reserves waiting bytes until the answered function is called; undefined: none are left. */
-  reserve(socket: Socket, payer: Payer, bytes: number): (() => void) | undefined;
-  /**
-   * Finds who asks before the body is there: the account that the head names, else the client. Its
-   * connection counts for the account from then on. Never rejects.
-   */
-  identify(request: RequestSource): Promise<Payer>;
-  /** The payer of the answer to a request. */
-  payerOf(request: RequestSource): Payer;
-}
+export type AnswerBudget = ReturnType<typeof createAnswerBudget>;
 
 export type Chunks = AsyncIterable<string | Uint8Array | LongText>;
 
@@ -76,16 +57,21 @@ export function createAnswerBudget(
     readonly clients: Clients;
     readonly unreadMs: number;
   },
-): AnswerBudget {
+) {
   const { budget, authenticate, clients, unreadMs } = options;
   const open = new Map<object, Held>();
 
+  /** The payer of the answer to a request. */
   function payerFor(request: AskedRequest): Payer {
     const actor = request[asker];
     const isGuest = actor === undefined || actor.kind === 'guest';
     return isGuest ? payerAt(clients.of(request).address) : payerOf(actor);
   }
 
+  /**
+   * Reserves so many bytes of an answer in all, unless it is small, until it has left or its
+   * connection is gone. Throws rate_limited.
+   */
   function hold(answer: ServerResponse, bytes: number): void {
     if (bytes > limits.freeAnswerBytes) holdInAll(answer, bytes);
   }
@@ -162,6 +148,7 @@ export function createAnswerBudget(
   // Node answers an expectation that it does not know by itself, and tells of no request.
   fastify.server.on('checkExpectation', (_request, answer) => watch(answer).writeHead(417).end());
 
+  /** Says who asked, and pays for the connection; without it the client's address pays. */
   function askedBy(request: AskedRequest, actor: Actor): void {
     request[asker] = actor;
     if (actor.kind === 'guest') return;
@@ -174,7 +161,11 @@ export function createAnswerBudget(
 
   return {
     askedBy,
-    async identify(request) {
+    /**
+     * Finds who asks before the body is there: the account that the head names, else the client.
+     * Its connection counts for the account from then on. Never rejects.
+     */
+    async identify(request: RequestSource): Promise<Payer> {
       try {
         askedBy(request, await authenticate(request.headers.authorization));
       } catch {
@@ -183,14 +174,16 @@ export function createAnswerBudget(
       return payerFor(request);
     },
     hold,
-    stream(answer, chunks) {
+    /** Bounded pieces of an answer, read as fast as the client reads. Throws like `hold`. */
+    stream(answer: ServerResponse, chunks: Chunks): Readable {
       hold(answer, limits.answerWindowBytes);
       const paid = stepsPaidBy(payerFor(answer.req), chunks);
       const pieces = piecesOf(paid, (bytes) => hold(answer, bytes));
       return Readable.from(pieces, { objectMode: true, highWaterMark: 1 });
     },
     payerOf: payerFor,
-    reserve(socket, payer, bytes) {
+    /** Reserves waiting bytes until the answered function is called; undefined: none are left. */
+    reserve(socket: Socket, payer: Payer, bytes: number): (() => void) | undefined {
       if (budget.take(payer, bytes) !== undefined) return undefined;
       const held = { ...heldOn(socket, payer), bytes };
       open.set(held, held);

@@ -37,10 +37,7 @@ export function textOfElement(element: BodyElement): ElementText {
 
 /** The body as a whole is not what it should be; nothing after this spot can be read. */
 export class BrokenBodyError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'BrokenBodyError';
-  }
+  override readonly name = 'BrokenBodyError';
 }
 
 const newline = 10;

@@ -8,12 +8,7 @@ import { limits } from '../domain/limits.ts';
 export type Encoding = 'br' | 'gzip';
 
 /** Compresses answers beside the event loop, a bounded number at a time. */
-export interface Compressor {
-  /** Undefined: enough is under way, the answer goes out as it is. */
-  whole(body: string, encoding: Encoding): Promise<Buffer> | undefined;
-  /** The compressed stream, which reads `chunks` as fast as it is read; undefined as above. */
-  stream(chunks: AsyncIterable<string | Uint8Array>, encoding: Encoding): Readable | undefined;
-}
+export type Compressor = ReturnType<typeof createCompressor>;
 
 const brotli = promisify<string, zlib.BrotliOptions, Buffer>(zlib.brotliCompress);
 const gzip = promisify<string, zlib.ZlibOptions, Buffer>(zlib.gzip);
@@ -23,19 +18,21 @@ const { BROTLI_PARAM_LGWIN, BROTLI_PARAM_QUALITY } = zlib.constants;
 const brotliOptions = { params: { [BROTLI_PARAM_QUALITY]: 4, [BROTLI_PARAM_LGWIN]: 18 } };
 const gzipOptions = { level: 5 };
 
-export function createCompressor(compressionsMax: number = limits.compressionsMax): Compressor {
+export function createCompressor(compressionsMax: number = limits.compressionsMax) {
   let underWay = 0;
   const release = (): void => {
     underWay -= 1;
   };
   return {
-    whole(body, encoding) {
+    /** Undefined: enough is under way, the answer goes out as it is. */
+    whole(body: string, encoding: Encoding): Promise<Buffer> | undefined {
       if (underWay >= compressionsMax) return undefined;
       underWay += 1;
       const compressed = encoding === 'br' ? brotli(body, brotliOptions) : gzip(body, gzipOptions);
       return compressed.finally(release);
     },
-    stream(chunks, encoding) {
+    /** The compressed stream, which reads `chunks` as fast as it is read; undefined as above. */
+    stream(chunks: AsyncIterable<string | Uint8Array>, encoding: Encoding): Readable | undefined {
       if (underWay >= compressionsMax) return undefined;
       underWay += 1;
       const zip: Transform =

@@ -321,13 +321,7 @@ class RequestGate {
 }
 
 /** node:http, as far as connections are given to it that it did not accept itself. */
-export interface NodeHttp {
-  /** Hands over a connection with the bytes of its next request. `hasEnded`: nothing follows. */
-  takeOver(socket: Socket, bytes: Buffer, hasEnded: boolean): void;
-  /** A request will not come any more, or not in time: refused as if node had read it. */
-  refuse(socket: Socket, why: NotComing): void;
-  close(): void;
-}
+export type NodeHttp = ReturnType<typeof createNodeHttp>;
 
 /** `listeners` are node's own, which it calls with a connection that was accepted. */
 export function createNodeHttp(
@@ -337,7 +331,7 @@ export function createNodeHttp(
     readonly headersMs: number;
     readonly checkMs: number;
   },
-): NodeHttp {
+) {
   const { listeners, headersMs, checkMs, room, identify, payerOf } = options;
   // Before those who connect, who would otherwise be let in faster than their requests begin.
   const slices = createFairSlices({
@@ -357,6 +351,7 @@ export function createNodeHttp(
       else slices.begin(payer, beginOnce);
     },
   };
+  /** A request will not come any more, or not in time: refused as if node had read it. */
   const refuse = (socket: Socket, why: Refused): void => {
     const piece = (): void => refuseRequest(server, socket, why);
     // Other requests wait for the bytes that this one holds.
@@ -373,7 +368,8 @@ export function createNodeHttp(
   }, checkMs);
   sweep.unref();
   return {
-    takeOver(socket, bytes, hasEnded) {
+    /** Hands over a connection with the bytes of its next request. `hasEnded`: nothing follows. */
+    takeOver(socket: Socket, bytes: Buffer, hasEnded: boolean): void {
       // What comes before its slice stays in the socket, which node does not resume itself.
       socket.pause();
       turns.begin(payerOfSocket(socket), () => {
@@ -389,7 +385,7 @@ export function createNodeHttp(
       });
     },
     refuse,
-    close() {
+    close(): void {
       clearInterval(sweep);
       isClosing = true;
       for (const begin of waiting) begin();

@@ -23,12 +23,6 @@ export interface ProtocolHandler {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, address: string): void;
 }
 
-/** The port once it is shared. */
-export interface SharedPort {
-  /** Ends connections that have not said anything yet, from now on too. */
-  close(): void;
-}
-
 /**
  * Reads the first bytes of each connection, and hands it to the protocolHandler, to the fast path,
  * or to HTTP: to HTTP with everything put back, so that all it counts and times stays as it was.
@@ -49,7 +43,7 @@ export function sharePort(
     /** Absent: all requests take the Fastify path. */
     readonly openFastPath?: (node: NodeHttp) => FastPath;
   },
-): SharedPort {
+) {
   // With TLS the event that HTTP listens to comes after the handshake.
   const event = 'setSecureContext' in server ? 'secureConnection' : 'connection';
   const http = server as Server;
@@ -81,7 +75,8 @@ export function sharePort(
   });
   takeUpgrades(http, protocolHandler, clients);
   return {
-    close() {
+    /** Ends connections that have not said anything yet, from now on too. */
+    close(): void {
       isClosing = true;
       for (const socket of silent) socket.destroy();
       fastPath?.close();

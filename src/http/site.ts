@@ -2,25 +2,14 @@ import { limits } from '../domain/limits.ts';
 import type { Clients, RequestSource } from './authentication.ts';
 
 /** Whether a browser's page is of this service: cookies are not for other pages. */
-export interface Site {
-  /** Whether the request was sent by a page of this service, as its Origin says. */
-  isOwnPage(request: RequestSource): boolean;
-  /** Whether it was sent by a page of another service. */
-  isForeignPage(request: RequestSource): boolean;
-  /** Whether the client itself speaks HTTPS. */
-  isSecure(request: RequestSource): boolean;
-  /** Where the client reaches this service; empty where the request names no host. */
-  originOf(request: RequestSource): string;
-}
+export type Site = ReturnType<typeof createSite>;
 
 /** `publicUrl` names the origin; without it, that of a page must have the host of the request. */
-export function createSite(options: {
-  readonly clients: Clients;
-  readonly publicUrl?: string;
-}): Site {
+export function createSite(options: { readonly clients: Clients; readonly publicUrl?: string }) {
   const { clients, publicUrl } = options;
   const own = publicUrl === undefined ? undefined : new URL(publicUrl).origin;
 
+  /** Whether the request was sent by a page of this service, as its Origin says. */
   function isOwnPage(request: RequestSource): boolean {
     const { origin, host } = request.headers;
     if (origin === undefined || !URL.canParse(origin)) return false;
@@ -31,14 +20,18 @@ export function createSite(options: {
     return host !== undefined && new URL(origin).host === hostOf(host, new URL(origin).protocol);
   }
 
+  /** Whether the client itself speaks HTTPS. */
   const isSecure = (request: RequestSource): boolean =>
     own?.startsWith('https:') === true || clients.isSecure(request);
 
   return {
     isOwnPage,
-    isForeignPage: (request) => request.headers.origin !== undefined && !isOwnPage(request),
+    /** Whether the request was sent by a page of another service. */
+    isForeignPage: (request: RequestSource) =>
+      request.headers.origin !== undefined && !isOwnPage(request),
     isSecure,
-    originOf(request) {
+    /** Where the client reaches this service; empty where the request names no host. */
+    originOf(request: RequestSource): string {
       if (own !== undefined) return own;
       const protocol = isSecure(request) ? 'https:' : 'http:';
       const host = hostOf(request.headers.host ?? '', protocol);

@@ -1,12 +1,6 @@
 /** A double holds every decimal number of so many digits. */
 const digitsAlwaysHeld = 15;
 
-/** The value of a decimal literal: 0.digits × 10^exponent, without zeros at either end. */
-interface Decimal {
-  readonly digits: string;
-  readonly exponent: number;
-}
-
 /**
  * Whether printing the double gives the value of the JSON number literal back, so that nothing is
  * lost by keeping the double: true for 0.1 and 1.50, false for 12345678901234567890.
@@ -19,8 +13,11 @@ export function isHeldBy(double: number, literal: string): boolean {
   return written.digits === '' || printed.exponent === written.exponent;
 }
 
-/** The digits of a decimal literal, its sign aside. */
-export function decimalOf(literal: string): Decimal {
+/**
+ * The value of a decimal literal, its sign aside: 0.digits × 10^exponent, without zeros at either
+ * end.
+ */
+export function decimalOf(literal: string) {
   const text = /^[+-]/.test(literal) ? literal.slice(1) : literal;
   const exponentAt = text.search(/[eE]/);
   const mantissa = exponentAt < 0 ? text : text.slice(0, exponentAt);

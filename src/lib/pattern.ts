@@ -20,10 +20,7 @@ export interface Pattern {
 
 /** A pattern that is malformed or too large; the message says how. */
 export class PatternError extends Error {
-  constructor(problem: string) {
-    super(problem);
-    this.name = 'PatternError';
-  }
+  override readonly name = 'PatternError';
 }
 
 /**

@@ -23,14 +23,8 @@ export function countLevels(topic: string): number {
   return count;
 }
 
-/** A filter that is shared by a group of clients. */
-export interface SharedFilter {
-  readonly group: string;
-  readonly filter: string;
-}
-
 /** Takes $share/{group}/{filter} apart; undefined: it is not shared; 'invalid': it is wrong. */
-export function readSharedFilter(text: string): SharedFilter | 'invalid' | undefined {
+export function readSharedFilter(text: string) {
   if (!text.startsWith('$share/')) return text === '$share' ? 'invalid' : undefined;
   const slash = text.indexOf('/', 7);
   if (slash === -1) return 'invalid';

@@ -9,12 +9,7 @@ import { createBroker } from './broker/broker-engine.ts';
 import type { Broker } from './broker.ts';
 import { cleanUpAfter, createCorrectRetained, withoutOrphans } from './clean-up.ts';
 import { deliverEvent, deliverLive } from './deliveries.ts';
-import {
-  createMqttListener,
-  type MqttListener,
-  type MqttListenerOptions,
-  webSocketProtocols,
-} from './listener.ts';
+import { createMqttListener, type MqttListenerOptions, webSocketProtocols } from './listener.ts';
 import { createPublish, type PublishOptions } from './publish.ts';
 import { createServiceHooks, type ServiceHooksOptions } from './service-hooks.ts';
 import { publishSystemMetrics } from './system-metrics.ts';
@@ -42,13 +37,7 @@ interface MqttServerOptions
 }
 
 /** The MQTT server: a broker whose rights and values are the service's. */
-export interface MqttServer extends Pick<MqttListener, 'listen' | 'port' | 'tlsPort'> {
-  /** Handles MQTT on the port of HTTP. */
-  readonly protocolHandler: typeof firstByteAndPaths & Pick<MqttListener, 'takeOver' | 'upgrade'>;
-  readonly broker: Broker;
-  /** Disconnects all clients, and resolves when acknowledged messages are durable. */
-  close(): Promise<void>;
-}
+export type MqttServer = Awaited<ReturnType<typeof createMqttServer>>;
 
 /** A CONNECT packet begins with this byte [MQTT-3.1]; paths as clients of WebSocket use them. */
 const firstByteAndPaths = {
@@ -58,7 +47,7 @@ const firstByteAndPaths = {
 } as const;
 
 /** Loads what is kept of sessions and builds the server; `listen` opens it. */
-export async function createMqttServer(options: MqttServerOptions): Promise<MqttServer> {
+export async function createMqttServer(options: MqttServerOptions) {
   const { services, budgets, clock, reporter, log, peers } = options;
   const store = withoutOrphans(options.store, services.findOrphans, log);
   const readTopic = createTopicReader();
@@ -91,13 +80,15 @@ export async function createMqttServer(options: MqttServerOptions): Promise<Mqtt
     get tlsPort() {
       return listener.tlsPort;
     },
+    /** Handles MQTT on the port of HTTP. */
     protocolHandler: {
       ...firstByteAndPaths,
       takeOver: listener.takeOver,
       upgrade: listener.upgrade,
     },
     broker,
-    async close() {
+    /** Disconnects all clients, and resolves when acknowledged messages are durable. */
+    async close(): Promise<void> {
       // No client comes in any more, but sockets end only with the broker's last packet to them.
       const stopped = listener.stop();
       await broker.close();

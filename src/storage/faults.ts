@@ -5,12 +5,7 @@ import type { Log } from '../lib/log.ts';
  * Rows that cannot be understood: they stay where they are until they are mended, the service
  * goes on as if they were not there, and says so once for each.
  */
-export interface DamagedRows {
-  /** Answers what `read` answers; undefined where it throws. `key` finds the row in its table. */
-  read<Value>(table: string, key: string | number, read: () => Value): Value | undefined;
-  /** Reports a row that was found damaged, unless it was reported before. */
-  note(table: string, key: string | number, reason: unknown): void;
-}
+export type DamagedRows = ReturnType<typeof createDamagedRows>;
 
 /** Rows whose damage is remembered as reported; beyond it each read of further ones is reported. */
 const rowsToldMax = 100_000;
@@ -18,10 +13,11 @@ const rowsToldMax = 100_000;
 export function createDamagedRows(options: {
   readonly log: Log;
   readonly reporter: Pick<Reporter, 'rowSetAside'>;
-}): DamagedRows {
+}) {
   const { log, reporter } = options;
   const told = new Set<string>();
 
+  /** Reports a row that was found damaged, unless it was reported before. */
   function note(table: string, key: string | number, reason: unknown): void {
     const name = `${table} ${key}`;
     if (told.has(name)) return;
@@ -34,7 +30,8 @@ export function createDamagedRows(options: {
   }
 
   return {
-    read(table, key, read) {
+    /** Answers what `read` answers; undefined where it throws. `key` finds the row in its table. */
+    read<Value>(table: string, key: string | number, read: () => Value): Value | undefined {
       try {
         return read();
       } catch (reason) {

@@ -107,15 +107,8 @@ export class ByteCursor {
 
   /** Takes these bytes, if they are next behind white space. */
   takeAll(text: Uint8Array): boolean {
-    const start = this.#skip();
-    const { length } = text;
-    if (start + length > this.#end) return false;
-    const bytes = this.#bytes;
-    for (let at = 0; at < length; at += 1) {
-      if (bytes[start + at] !== text[at]) return false;
-    }
-    this.#at = start + length;
-    return true;
+    this.#skip();
+    return this.takeSame(text, 0, text.length);
   }
 
   /** Takes a number as NumberReader reads it; NaN: it is another, or none, and is not taken. */

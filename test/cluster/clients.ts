@@ -34,6 +34,7 @@ const pushedSensors = [...timedSensors, ...plainSensors];
 const alarmSensor = 'A0';
 const throttledSensor = 'A1';
 const alarmSensors = [alarmSensor, throttledSensor];
+const crowdedSensor = 'C0';
 const strangersSensor = 'X0';
 const published = [
   { sensor: 'M0', qos: 1, isTimed: true },
@@ -42,7 +43,13 @@ const published = [
   { sensor: 'M3', qos: 2, isTimed: false },
 ] as const;
 const publishedSensors = published.map(({ sensor }) => sensor);
-const sensors = [...pushedSensors, ...publishedSensors, ...alarmSensors, strangersSensor];
+const sensors = [
+  ...pushedSensors,
+  ...publishedSensors,
+  ...alarmSensors,
+  crowdedSensor,
+  strangersSensor,
+];
 
 /** Makes what the clients send to, as whoever sets a service up does. */
 async function prepare({ url }: HttpTarget): Promise<string> {
@@ -61,9 +68,12 @@ function startPushing(history: History, targets: readonly HttpTarget[]): readonl
   return [
     ...timedSensors.map((sensor) => startPusher(history, targets, { sensor, isTimed: true })),
     ...plainSensors.map((sensor) => startPusher(history, targets, { sensor, isTimed: false })),
-    ...alarmSensors.map((sensor) =>
-      startPusher(history, targets, { sensor, isTimed: true, pauseMs: slowPauseMs }),
-    ),
+    startPusher(history, targets, { sensor: alarmSensor, isTimed: true, pauseMs: slowPauseMs }),
+    // At several processes at once: what they find of one sensor they may not both change.
+    ...[0, 1, 2].flatMap((number) => [
+      startPusher(history, targets, { sensor: throttledSensor, isTimed: false, number }),
+      startPusher(history, targets, { sensor: crowdedSensor, isTimed: false, number }),
+    ]),
     startPusher(history, targets, {
       ...{ sensor: strangersSensor, isTimed: false, pauseMs: slowPauseMs, token: 'of-nobody' },
     }),
@@ -152,7 +162,7 @@ export async function startClients(
   const mqtt = await startMqtt(history, targets);
   const others = [...startPushing(history, targets), await startRevoker(history, targets, token)];
   return {
-    ...{ sensors, served: [...pushedSensors, ...alarmSensors, ...publishedSensors] },
+    ...{ sensors, served: [...pushedSensors, ...alarmSensors, crowdedSensor, ...publishedSensors] },
     async conclude() {
       await Promise.all(others.map((one) => one.stop()));
       const said = await mqtt.conclude();

@@ -55,17 +55,20 @@ export interface PusherOptions {
   readonly token?: string;
   /** Milliseconds between two values. */
   readonly pauseMs?: number;
+  /** Which of several that push to the sensor; each begins at a target of its own. */
+  readonly number?: number;
 }
 
 /** One client that pushes to a sensor, one value after the other, at each target in turn. */
 export function startPusher(
   history: History,
   targets: readonly HttpTarget[],
-  { sensor, isTimed, token, pauseMs = usualPauseMs }: PusherOptions,
+  { sensor, isTimed, token, pauseMs = usualPauseMs, number = 0 }: PusherOptions,
 ): Load {
+  const name = number === 0 ? sensor : `${sensor}-${number}`;
   let isOver = false;
   let count = 0;
-  let at = 0;
+  let at = number;
 
   async function send(sent: Sent, json: unknown): Promise<void> {
     const target = targets[at % targets.length];
@@ -93,10 +96,10 @@ export function startPusher(
 
   async function push(): Promise<void> {
     count += 1;
-    const mark = `${sensor}.${count}`;
+    const mark = `${name}.${count}`;
     const json = { value: mark, ...(isTimed && { timestamp: minute(count) }) };
     const sent: Sent = {
-      ...{ by: `pusher of ${sensor}`, sensor, mark, place: count, isTimed },
+      ...{ by: `pusher of ${name}`, sensor, mark, place: count, isTimed },
       ...{ sentAt: performance.now(), sends: 0, outcome: 'unknown' },
       answeredAt: Number.POSITIVE_INFINITY,
     };

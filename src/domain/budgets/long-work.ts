@@ -7,14 +7,7 @@ import { type Payer, payerOf } from './budget.ts';
 import type { Budgets } from './budgets.ts';
 
 /** Work that waits for its next piece now and then. */
-export interface ArrivingWork {
-  /**
-   * Called with each piece, before it is processed: undefined when it may begin, a promise of its
-   * slice when other pieces that came with it have taken a few slices already.
-   */
-  arrive(): Promise<void> | undefined;
-  readonly pace: Pace;
-}
+export type ArrivingWork = ReturnType<LongWork['arriving']>;
 
 /** So many bytes are kept from now on, instead of those before. Throws rate_limited. */
 export type Hold = (bytes: number) => void;
@@ -39,12 +32,16 @@ export function createLongWork(budgets: Budgets) {
     /** The pace of an answer that is written while it is read: as long as its reader takes. */
     paceOf: (actor: Actor) => turns.paceOf(payerOf(actor)),
     /** The slices of work that comes piece by piece, for instance the lines of a body. */
-    arriving(actor: Actor): ArrivingWork {
+    arriving(actor: Actor) {
       const payer = payerOf(actor);
       const pace = turns.paceOf(payer);
       return {
         pace,
-        arrive() {
+        /**
+         * Called with each piece, before it is processed: undefined when it may begin, a promise of
+         * its slice when other pieces that came with it have taken a few slices already.
+         */
+        arrive(): Promise<void> | undefined {
           const turn = turns.enter(payer);
           if (turn !== undefined) return turn.then(pace.begin);
           pace.begin();

@@ -120,19 +120,8 @@ export function pageOf(query: HistoryQuery, total: number): Page {
   };
 }
 
-/** A page in the order of time, in one step. */
-interface PageAfter extends History {
-  /** Where the next page begins; absent: this is the last one. */
-  readonly next?: Place;
-}
-
-/** Reads the page behind a place; absent: the first one [contract 15]. */
-export type ReadAfter = (
-  actor: Actor,
-  sensor: SensorRef,
-  query: HistoryQuery,
-  after: Place | undefined,
-) => Promise<PageAfter>;
+/** Reads the page behind a place, in one step; absent: the first one [contract 15]. */
+export type ReadAfter = ReturnType<typeof createReadAfter>;
 
 /**
  * Places are counted among what was pushed, in the order of arrival within one time: neither late
@@ -140,7 +129,7 @@ export type ReadAfter = (
  */
 export function createReadAfter(
   options: ReadParts & { readonly book: Pick<CorrectionBook, 'overlayOf'> },
-): ReadAfter {
+) {
   const { datapoints: shownStore, pushedDatapoints: pushed, book, longWork } = options;
 
   /** How many datapoints of its time the place is behind: none where retention took them. */
@@ -168,7 +157,7 @@ export function createReadAfter(
     }
   }
 
-  return async (actor, ref, query, after) => {
+  return async (actor: Actor, ref: SensorRef, query: HistoryQuery, after: Place | undefined) => {
     const [, sensor] = await requireSensor(options, actor, 'devices-data:view', ref);
     const { isRaw = false, isCalibrated } = query;
     const store = isRaw ? pushed : shownStore;
@@ -197,6 +186,7 @@ export function createReadAfter(
       total: await store.count(ref, query),
       standsFrom: await store.standsFrom([ref], query),
       steps: inOneStep([allRows({ ref }, columns)]),
+      // Where the next page begins; absent: this is the last one.
       ...(hasMore && next !== undefined && { next }),
     };
   };

@@ -1,7 +1,7 @@
 import type { Pace } from '../../lib/scheduling/fair-slices.ts';
 import type { Actor } from '../actor.ts';
 import { payerOf } from '../budgets/budget.ts';
-import type { ArrivingWork, LongWork } from '../budgets/long-work.ts';
+import type { LongWork } from '../budgets/long-work.ts';
 import { deviceResource, noSensor } from '../devices/devices.ts';
 import { DomainError, refusalOf } from '../errors.ts';
 import type { DeviceId } from '../ids.ts';
@@ -32,30 +32,16 @@ export interface BulkReport {
 }
 
 /** A bulk request on the ingest path; lines are handed over in their order. */
-export interface BulkIngest {
-  /**
-   * Resolves when the lines are on their way to disk and more may come; nothing is put
-   * into the step afterwards. Throws unavailable when a commit failed; `stored` then says what was
-   * kept.
-   */
-  add(step: BulkStep): Promise<void>;
-  /** Resolves when every line is on disk or refused. Throws like add. */
-  finish(): Promise<BulkReport>;
-  /** Lines on disk so far. */
-  readonly stored: number;
-  /** The slices of its lines and of their reader. */
-  readonly work: ArrivingWork;
-}
+export type BulkIngest = ReturnType<IngestMany>;
 
 /** The ingest path for datapoints of many sensors: the rules of `Ingest`, for each line alone. */
-export type IngestMany = (
-  actor: Actor,
-  options?: {
-    readonly isImport?: boolean;
-    /** Where it was sent, as the owners of devices are to read it. */
-    readonly path?: string;
-  },
-) => BulkIngest;
+export type IngestMany = ReturnType<typeof createIngestMany>;
+
+/** `path`: where it was sent, as the owners of devices are to read it. */
+interface BulkOptions {
+  readonly isImport?: boolean;
+  readonly path?: string;
+}
 
 /** A refused line, as the owner of its device is to read it. */
 type SeenLine = Pick<SeenRefusal, 'deviceId' | 'sensorId' | 'path' | 'sent'>;
@@ -66,10 +52,10 @@ export function createIngestMany(
     /** Called for some of the lines that were refused. */
     readonly onRefused?: (actor: Actor, line: SeenLine, refusal: DomainError) => void;
   },
-): IngestMany {
+) {
   const { clock, valueBytesMax } = options;
 
-  return (actor, { isImport = false, path } = {}) => {
+  return (actor: Actor, { isImport = false, path }: BulkOptions = {}) => {
     const work = options.longWork.arriving(actor);
     const gateOf = createGates(options, actor, work.pace);
     const payer = payerOf(actor);
@@ -117,7 +103,11 @@ export function createIngestMany(
     }
 
     return {
-      async add(step) {
+      /**
+       * Resolves when the lines are on their way to disk and more may come; nothing is put into the
+       * step afterwards. Throws unavailable when a commit failed; `stored` then says what was kept.
+       */
+      async add(step: BulkStep): Promise<void> {
         const { groups, linesOf } = groupStep(step, {
           ...{ gates: await gateOf(step), now: clock.now(), actor, valueBytesMax, refuse },
           fullness: (owner) => refusalOf(() => options.room.require(actor, owner)),
@@ -130,13 +120,16 @@ export function createIngestMany(
         }
         pending = Promise.all(appending);
       },
-      async finish() {
+      /** Resolves when every line is on disk or refused. Throws like add. */
+      async finish(): Promise<BulkReport> {
         await settle();
         return { stored, refused: refused.toSorted((a, b) => a.line - b.line), refusedCount };
       },
+      /** Lines on disk so far. */
       get stored() {
         return stored;
       },
+      /** The slices of its lines and of their reader. */
       work,
     };
   };
@@ -167,9 +160,7 @@ function createGates(
   }
 
   /** The gates of many devices; none of them may be there. */
-  async function openAll(
-    ids: readonly DeviceId[],
-  ): Promise<readonly (readonly [DeviceId, Gate])[]> {
+  async function openAll(ids: readonly DeviceId[]) {
     const opened: (readonly [DeviceId, Gate])[] = [];
     for (let at = 0; at < ids.length; at += gatesAtOnce) {
       const some = ids.slice(at, at + gatesAtOnce);

@@ -23,6 +23,7 @@ import {
 import { type Devices, deviceResource } from '../devices/devices.ts';
 import { type Filter, matches, narrowingOf } from '../devices/query-evaluation.ts';
 import type { DeviceId, SensorId } from '../ids.ts';
+import type { ListPart } from '../listing.ts';
 import type { Datapoint } from './datapoint.ts';
 import { calibratedDatapoint } from './datapoint.ts';
 import type { BriefLastValues, DatapointStore } from './datapoint-store.ts';
@@ -59,10 +60,8 @@ interface ValueOptions {
   readonly isCalibrated?: boolean;
 }
 
-interface ListPage extends ValueOptions {
+interface ListPage extends ValueOptions, ListPart {
   readonly filter?: Filter;
-  readonly limit: number;
-  readonly offset: number;
 }
 
 /** Devices as the API shows them, with last values for those who may view the data. */
@@ -199,13 +198,11 @@ function withoutValues(device: Device): DeviceSnapshot {
 }
 
 /** Criteria of a search, and the page of its result that is wanted. */
-interface DeviceSearch {
+interface DeviceSearch extends ListPart {
   readonly visibleTo: VisibleTo;
   readonly filter: Filter;
   /** Of which devices the filter may ask for last values, others have none; absent: of none. */
   readonly valuesWithin?: DataReach;
-  readonly limit: number;
-  readonly offset: number;
   /** The slices of long work; absent: it lets other work run now and then. */
   readonly pace?: Pace;
 }

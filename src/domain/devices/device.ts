@@ -6,6 +6,7 @@ import { type Actor, isImport } from '../actor.ts';
 import { DomainError, invalid } from '../errors.ts';
 import type { ActuatorId, DeviceId, SensorId, UserId, Username } from '../ids.ts';
 import { limits } from '../limits.ts';
+import type { Listing, ListPart } from '../listing.ts';
 import {
   type Actuator,
   type ActuatorChanges,
@@ -109,11 +110,7 @@ export function withoutActuatorValues(device: Device): Device {
 export type DeviceHead = Pick<Device, 'id' | 'owner' | 'visibility' | 'createdAt'>;
 
 /** Which devices a page of a list has; `readSome` reads them. */
-export interface DeviceListing {
-  readonly devices: readonly DeviceHead[];
-  /** Number of all devices that match, whatever the page. */
-  readonly total: number;
-}
+export type DeviceListing = Listing<'devices', DeviceHead>;
 
 /** The devices that a search wants to evaluate. */
 interface CandidateSearch {
@@ -150,13 +147,10 @@ export interface DevicePart {
 export interface DeviceStore {
   insert(device: Device): Promise<'inserted' | 'duplicate'>;
   find(id: DeviceId): Promise<Device | undefined>;
-  list(page: {
-    readonly visibleTo: VisibleTo;
-    /** Devices of this owner alone, in any case of letters. */
-    readonly owner?: string;
-    readonly limit: number;
-    readonly offset: number;
-  }): Promise<DeviceListing>;
+  /** `owner` narrows to those of this one, in any case of letters. */
+  list(
+    page: ListPart & { readonly visibleTo: VisibleTo; readonly owner?: string },
+  ): Promise<DeviceListing>;
   candidates(search: CandidateSearch): Promise<Candidates>;
   /** As many of these devices, in their order, as fit into memory beside what others read. */
   readSome(ids: readonly DeviceId[]): Promise<SomeDevices>;

@@ -13,6 +13,7 @@ import type { ChangeSource } from '../changes.ts';
 import { conflict, forbidden, invalid, notFound } from '../errors.ts';
 import { type DeviceId, guestUsername, type SensorId, type Username } from '../ids.ts';
 import { limits } from '../limits.ts';
+import type { ListPart } from '../listing.ts';
 import type { UserStore } from '../users/user.ts';
 import {
   type Device,
@@ -199,7 +200,7 @@ export function createDevices(options: {
     },
     /** The device, if the actor may view it. Throws not_found, forbidden. */
     get: (actor: Actor, id: DeviceId) => requireRight(actor, 'devices:view', id),
-    list: ({ viewer, ...page }: { viewer: Viewer; limit: number; offset: number }) =>
+    list: ({ viewer, ...page }: ListPart & { readonly viewer: Viewer }) =>
       store.list({ ...page, visibleTo: viewer.visibleTo }),
     /** As many of these devices as fit into memory; those that its viewer may view. */
     async readSome(viewer: Viewer, ids: readonly DeviceId[]): Promise<SomeDevices> {

@@ -49,20 +49,13 @@ export function matches(filter: Filter, device: Device, lastValueOf: LastValueOf
   });
 }
 
-/** Parts of a filter that an index answers. */
-interface Narrowing {
-  /** Texts that fields must equal, of those that stores have columns of. */
-  readonly equals: ReadonlyMap<string, string>;
-  /** Ids of which it must have one. */
-  readonly ids?: readonly string[];
-  /** Whether nothing else is asked for. */
-  readonly isAll: boolean;
-}
-
 /** Finds what must be equal, so that an index can narrow the search. */
-export function narrowingOf(filter: Filter): Narrowing {
+export function narrowingOf(filter: Filter) {
+  /** Texts that fields must equal, of those that stores have columns of. */
   const equals = new Map<string, string>();
+  /** Ids of which it must have one. */
   let ids: readonly string[] | undefined;
+  /** Whether nothing else is asked for. */
   let isAll = true;
   for (const test of filter.tests) {
     const texts = textsOf(test);
@@ -72,7 +65,7 @@ export function narrowingOf(filter: Filter): Narrowing {
       equals.set(test.name, texts.join());
     } else isAll = false;
   }
-  return ids === undefined ? { equals, isAll } : { equals, ids, isAll };
+  return { equals, ids, isAll };
 }
 
 const indexed: ReadonlySet<string> = new Set(['owner', 'gateway_id', 'domain']);

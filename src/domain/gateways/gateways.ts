@@ -12,6 +12,7 @@ import type { Device, DeviceChanges } from '../devices/device.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
 import { type GatewayId, guestUsername, type Username } from '../ids.ts';
 import { limits } from '../limits.ts';
+import type { Listing, ListPart } from '../listing.ts';
 import type { UserStore } from '../users/user.ts';
 
 type LikeDevice = 'owner' | 'visibility' | 'name' | 'location' | 'offeredTo';
@@ -28,17 +29,13 @@ export interface Gateway extends Pick<Device, LikeDevice | 'createdAt' | 'modifi
 /** Fields that a PUT may set; one set to undefined is removed. */
 export type GatewayChanges = Pick<DeviceChanges, LikeDevice>;
 
-interface GatewayListing {
-  readonly gateways: readonly Gateway[];
-  /** Number of all that match, whatever the page. */
-  readonly total: number;
-}
+type GatewayListing = Listing<'gateways', Gateway>;
 
 /** Where gateways are kept. Lists are in order of creation. */
 export interface GatewayStore {
   insert(gateway: Gateway): Promise<'inserted' | 'duplicate'>;
   find(id: GatewayId): Promise<Gateway | undefined>;
-  list(page: { visibleTo: VisibleTo; limit: number; offset: number }): Promise<GatewayListing>;
+  list(page: ListPart & { readonly visibleTo: VisibleTo }): Promise<GatewayListing>;
   countOwnedBy(owner: Username): Promise<number>;
   update(id: GatewayId, changes: GatewayChanges, at: Instant): Promise<'updated' | 'missing'>;
   /** Sets when it was seen last, never to an earlier time; without a status the last one stays. */
@@ -116,7 +113,7 @@ export function createGateways(options: {
     /** The gateway, if the actor may view it. Throws not_found, forbidden. */
     get: async (actor: Actor, id: GatewayId) =>
       shownTo(actor, await requireRight(actor, 'gateways:view', id)),
-    async list(actor: Actor, page: { limit: number; offset: number }): Promise<GatewayListing> {
+    async list(actor: Actor, page: ListPart): Promise<GatewayListing> {
       const { visibleTo } = await viewerOf(actor);
       const { gateways, total } = await store.list({ ...page, visibleTo });
       return { gateways: gateways.map((gateway) => shownTo(actor, gateway)), total };

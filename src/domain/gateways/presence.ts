@@ -40,12 +40,7 @@ interface PresenceTalk {
 }
 
 /** Which gateways are connected to any process. */
-export interface SharedPresence extends Presence {
-  /** Asks the others. */
-  start(): void;
-  /** Keeps the gateways of the processes that serve: those of others are not connected any more. */
-  keep(members: readonly number[]): void;
-}
+export type SharedPresence = ReturnType<typeof createSharedPresence>;
 
 /** `here` and `gone`: gateways; `asks`: the others are to publish which ones they have. */
 interface Told {
@@ -61,7 +56,7 @@ const idsPerText = 1_000;
 const retryMs = 1_000;
 
 /** Gateways by the process that has their clients; of the others it keeps what they publish. */
-export function createSharedPresence(talk: PresenceTalk): SharedPresence {
+export function createSharedPresence(talk: PresenceTalk) {
   const local = createPresence();
   const here = new Set<GatewayId>();
   const others = new Map<number, Set<string>>();
@@ -114,7 +109,7 @@ export function createSharedPresence(talk: PresenceTalk): SharedPresence {
   });
 
   return {
-    enter(id) {
+    enter(id: GatewayId): () => void {
       const leave = local.enter(id);
       changed(id);
       return () => {
@@ -122,11 +117,14 @@ export function createSharedPresence(talk: PresenceTalk): SharedPresence {
         changed(id);
       };
     },
-    isConnected: (id) => local.isConnected(id) || others.values().some((theirs) => theirs.has(id)),
-    start() {
+    isConnected: (id: GatewayId): boolean =>
+      local.isConnected(id) || others.values().some((theirs) => theirs.has(id)),
+    /** Asks the others. */
+    start(): void {
       tell({ asks: true }).catch(() => undefined);
     },
-    keep(members) {
+    /** Keeps the gateways of the processes that serve: those of others are not connected now. */
+    keep(members: readonly number[]): void {
       for (const member of others.keys()) if (!members.includes(member)) others.delete(member);
     },
   };

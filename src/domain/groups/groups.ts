@@ -3,6 +3,7 @@ import { type Actor, isInCharge } from '../actor.ts';
 import { DomainError, invalid, notFound } from '../errors.ts';
 import { type GroupId, parseGroupId, sameUsername, type Username } from '../ids.ts';
 import { limits } from '../limits.ts';
+import type { Listing, ListPart } from '../listing.ts';
 import { requirePerson } from '../users/account-access.ts';
 
 /** Users under one name, such as a class; what is granted to it holds while one is in it. */
@@ -20,11 +21,7 @@ export interface GroupStore {
   insert(group: Group): Promise<'inserted' | { readonly missing: readonly Username[] }>;
   find(id: GroupId): Promise<Group | undefined>;
   /** Groups of this owner, or of all, in order of creation. */
-  list(page: {
-    owner?: Username;
-    limit: number;
-    offset: number;
-  }): Promise<{ readonly groups: readonly Group[]; readonly total: number }>;
+  list(page: ListPart & { readonly owner?: Username }): Promise<Listing<'groups', Group>>;
   countOwnedBy(owner: Username): Promise<number>;
   rename(id: GroupId, name: string): Promise<'updated' | 'missing'>;
   /**
@@ -92,7 +89,7 @@ export function createGroups({ store }: { readonly store: GroupStore }) {
     },
     get: (actor: Actor, id: GroupId) => requireGroup(store, actor, id),
     /** Groups that the actor owns. */
-    list: async (actor: Actor, page: { limit: number; offset: number }) =>
+    list: async (actor: Actor, page: ListPart) =>
       store.list({ ...page, owner: requirePerson(actor).username }),
     async rename(actor: Actor, id: GroupId, name: string): Promise<void> {
       await requireGroup(store, actor, id);

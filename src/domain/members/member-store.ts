@@ -87,10 +87,11 @@ export interface FeedLog {
    */
   isHeard(position: LogPosition, by?: number): Promise<boolean>;
   /**
-   * Drops what all have acknowledged, and was there when this was called before. `mark` answers a
-   * function that says later whether what this process had committed by then is handed on here.
+   * Drops what all have acknowledged, and was there when this was called before. `onSeen` is called
+   * when all is known that this process had committed by then; `isHandedOn`: what it had at the
+   * call before is handed on here.
    */
-  tidy(mark: () => () => Promise<boolean>): Promise<void>;
+  tidy(isHandedOn: boolean, onSeen?: () => void): Promise<void>;
   /**
    * Calls back when there may be something to read or an acknowledgement, soon but not surely. With
    * own entries: their commit was made, though it was refused, so nobody published them here.

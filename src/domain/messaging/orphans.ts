@@ -9,14 +9,8 @@ import { accountOf } from './identity.ts';
 import type { Message, SessionKey } from './message.ts';
 import type { SessionRecord, StoredSessions } from './session-store.ts';
 
-/** Sessions without an account or key, and retained messages without a device or gateway. */
-export interface Orphans {
-  readonly sessions: ReadonlySet<SessionKey>;
-  readonly topics: ReadonlySet<string>;
-}
-
 /** Finds what is kept for things that are gone: a crash came before the clean-up. */
-export type FindOrphans = (stored: StoredSessions) => Promise<Orphans>;
+export type FindOrphans = ReturnType<typeof createFindOrphans>;
 
 /** Things that are asked about in one slice of the event loop. */
 const thingsPerTurn = 1_000;
@@ -26,7 +20,7 @@ export function createFindOrphans(options: {
   readonly credentials: Pick<CredentialStore, 'findKeyOf'>;
   readonly devices: Pick<DeviceStore, 'existing'>;
   readonly gateways: Pick<GatewayStore, 'find'>;
-}): FindOrphans {
+}) {
   const { users, credentials, devices, gateways } = options;
 
   /** Whether it is a guest's, or its account, and its key if it has one, exist and may log in. */
@@ -69,7 +63,8 @@ export function createFindOrphans(options: {
     return found;
   }
 
-  return async ({ sessions, retained }) => ({
+  /** Sessions without an account or key, and retained messages without a device or gateway. */
+  return async ({ sessions, retained }: StoredSessions) => ({
     sessions: await sessionsOfNobody(sessions),
     topics: await topicsOfNothing(retained),
   });

@@ -2,6 +2,7 @@ import type { Instant } from '../../lib/clock.ts';
 import type { Commit, NewEvaluation } from '../datapoints/datapoint-store.ts';
 import type { StoredPush } from '../datapoints/feed.ts';
 import type { DeviceId, NotificationId } from '../ids.ts';
+import type { Listing, ListPart } from '../listing.ts';
 import type { EvaluationProgress, FiledDelivery, Firing, FiringOutcome } from './delivery.ts';
 import type {
   DeviceState,
@@ -52,10 +53,7 @@ export interface NotificationStore {
    */
   fire(firings: readonly Firing[]): Promise<readonly FiringOutcome[]>;
   /** Newest first. */
-  deliveries(
-    id: NotificationId,
-    page: { readonly limit: number; readonly offset: number },
-  ): Promise<{ readonly deliveries: readonly FiledDelivery[]; readonly total: number }>;
+  deliveries(id: NotificationId, page: ListPart): Promise<Listing<'deliveries', FiledDelivery>>;
 }
 
 /** Why a delivery is not even filed as waiting. */

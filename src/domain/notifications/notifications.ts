@@ -20,6 +20,7 @@ import {
   type Username,
 } from '../ids.ts';
 import { limits } from '../limits.ts';
+import type { Listing, ListPart } from '../listing.ts';
 import { requirePerson } from '../users/account-access.ts';
 import type { UserStore } from '../users/user.ts';
 import type { Evaluation, Evaluations } from './evaluations.ts';
@@ -37,11 +38,6 @@ import type { Notifier } from './notifier.ts';
 import { bound, createAccountOf, type Reach, type Unreachable } from './recipients.ts';
 import { bytesOf, createRule, type Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
-
-interface Page {
-  readonly limit: number;
-  readonly offset: number;
-}
 
 /** Changes to a notification; of its condition only what is named. */
 export type NotificationPatch = Omit<NotificationChanges, 'condition'> & {
@@ -178,8 +174,8 @@ export function createNotifications(parts: NotificationParts) {
     /** Lists notifications that the actor may read, in order of creation, or newest first. */
     async list(
       actor: Actor,
-      page: Page & { readonly owner?: string; readonly sort?: 'asc' | 'dsc' },
-    ): Promise<{ readonly notifications: readonly TalliedNotification[]; readonly total: number }> {
+      page: ListPart & { readonly owner?: string; readonly sort?: 'asc' | 'dsc' },
+    ): Promise<Listing<'notifications', TalliedNotification>> {
       const { limit, offset, owner, sort } = page;
       const found = await readable.rulesOf(actor, owner);
       const rules = sort === 'dsc' ? found.toReversed() : found;
@@ -200,7 +196,7 @@ export function createNotifications(parts: NotificationParts) {
       });
     },
     /** Lists messages with their recipients, newest first; for its owner and admins. */
-    async deliveries(actor: Actor, id: NotificationId, page: Page) {
+    async deliveries(actor: Actor, id: NotificationId, page: ListPart) {
       await requireOwn(actor, id);
       return store.deliveries(id, page);
     },

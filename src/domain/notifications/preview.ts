@@ -33,16 +33,8 @@ export interface PreviewedFiring extends Omit<Evaluation, 'outcome'> {
   readonly message?: string;
 }
 
-export interface Previewed {
-  /** The first of them. */
-  readonly firings: readonly PreviewedFiring[];
-  readonly fired: number;
-  readonly throttled: number;
-  /** Datapoints that were evaluated. */
-  readonly datapoints: number;
-  /** Datapoints that came so late that the rule would not have been evaluated for them. */
-  readonly cameLate: number;
-}
+/** The outcome of a draft: the first of its firings, and counts of all. */
+export type Previewed = Awaited<ReturnType<typeof replay>>;
 
 /** Runs a draft over stored history: when would it have fired? Nothing is sent or kept. */
 export type Preview = (
@@ -211,7 +203,7 @@ function createQuiet(rule: Rule, sources: readonly DeviceSource[], from: Instant
   };
 }
 
-async function replay(rule: Rule, moments: AsyncIterable<Moment>): Promise<Previewed> {
+async function replay(rule: Rule, moments: AsyncIterable<Moment>) {
   const firings: PreviewedFiring[] = [];
   const devices = new Map<DeviceId, { readonly values: SeenValues; state: DeviceState }>();
   const triggers = new Set<SensorId>(rule.triggers);
@@ -252,6 +244,7 @@ async function replay(rule: Rule, moments: AsyncIterable<Moment>): Promise<Previ
       ...(message !== undefined && { message }),
     });
   }
+  // Datapoints that came so late that the rule would not have been evaluated for them.
   return { firings, ...counts, cameLate: late.count() };
 }
 

@@ -290,28 +290,24 @@ export interface PushTimes {
 }
 
 /** The newest times of sensors as they are evaluated. */
-interface NewestTimes extends PushTimes {
-  /** Of one sensor, or of all of the device. */
-  forget(deviceId: DeviceId, sensorId?: SensorId): void;
-  isEmpty(): boolean;
-}
-
-export function createNewestTimes(datapoints: Pick<DatapointStore, 'scan'>): NewestTimes {
+export function createNewestTimes(datapoints: Pick<DatapointStore, 'scan'>) {
   const known = createLruCache<DeviceId, Map<SensorId, Newest>>(limits.evaluatedDevicesMax);
   return {
-    peek: ({ deviceId, sensorId }) => known.get(deviceId)?.get(sensorId),
-    async before(push) {
+    peek: ({ deviceId, sensorId }: SensorRef): Newest | undefined =>
+      known.get(deviceId)?.get(sensorId),
+    async before(push: StoredPush): Promise<Newest> {
       const first = push.batch?.received[0] ?? push.datapoints[0]?.receivedAt;
       const received = first ?? Number.POSITIVE_INFINITY;
       const isBefore = ({ receivedAt }: Datapoint): boolean => receivedAt < received;
       return newestOf(datapoints, push, isBefore);
     },
-    keep({ deviceId, sensorId }, newest) {
+    keep({ deviceId, sensorId }: SensorRef, newest: Newest): void {
       const times = known.get(deviceId);
       if (times === undefined) known.set(deviceId, new Map([[sensorId, newest]]));
       else times.set(sensorId, newest);
     },
-    forget(deviceId, sensorId) {
+    /** Of one sensor, or of all of the device. */
+    forget(deviceId: DeviceId, sensorId?: SensorId): void {
       if (sensorId === undefined) known.delete(deviceId);
       else known.get(deviceId)?.delete(sensorId);
     },

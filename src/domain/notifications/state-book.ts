@@ -6,11 +6,7 @@ import type { NotificationStore, StateChange, StoredState } from './notification
 import { freshState, type RuleState } from './step.ts';
 
 /** A firing on its way to the store: ends once, with either. */
-export interface Proposal {
-  apply(): void;
-  /** With when another process fired, if that is why. */
-  drop(lastFiredAt?: Instant): void;
-}
+export type Proposal = ReturnType<ReturnType<typeof createStateBook>['propose']>;
 
 interface Change {
   readonly device: DeviceState;
@@ -88,7 +84,7 @@ export function createStateBook(parts: {
       id: NotificationId,
       deviceId: DeviceId,
       { device, lastFiredAt = Number.NEGATIVE_INFINITY }: RuleState,
-    ): Proposal {
+    ) {
       const rule = rules.get(id) ?? emptyMemory();
       const memory = memoryOf(rule, id, deviceId);
       const change: Change = { device, firedAt: lastFiredAt, isCompleted: false };
@@ -96,14 +92,15 @@ export function createStateBook(parts: {
       rule.latestOnItsWay = Math.max(latestOnItsWay(rule), lastFiredAt);
       rule.onTheirWay.add(change);
       return {
-        apply() {
+        apply(): void {
           rule.onTheirWay.delete(change);
           rule.latestOnItsWay = undefined;
           rule.lastFiredAt = Math.max(rule.lastFiredAt ?? lastFiredAt, lastFiredAt);
           change.isCompleted = true;
           applyCompleted(memory);
         },
-        drop(otherFiredAt) {
+        /** With when another process fired, if that is why. */
+        drop(otherFiredAt?: Instant): void {
           rule.onTheirWay.delete(change);
           rule.latestOnItsWay = undefined;
           if (otherFiredAt !== undefined) rule.lastFiredAt = otherFiredAt;

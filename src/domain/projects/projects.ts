@@ -14,6 +14,7 @@ import {
   type Username,
 } from '../ids.ts';
 import { limits } from '../limits.ts';
+import type { Listing, ListPart } from '../listing.ts';
 
 /**
  * A named set of devices and gateways. Sharing it shares those in it that its owner owns and that
@@ -36,11 +37,7 @@ export interface ProjectChanges extends Partial<Pick<Project, 'deviceIds' | 'gat
 /** Members that sharing the project does not reach: another user than its owner listed them. */
 export type UnsharedMembers = Pick<Project, 'deviceIds' | 'gatewayIds'>;
 
-interface ProjectListing {
-  readonly projects: readonly Project[];
-  /** Number of all that match, whatever the page. */
-  readonly total: number;
-}
+type ProjectListing = Listing<'projects', Project>;
 
 /** Where projects are kept. Lists are in order of creation. */
 export interface ProjectStore {
@@ -48,7 +45,7 @@ export interface ProjectStore {
   insert(project: Project): Promise<'inserted' | 'duplicate'>;
   find(id: ProjectId): Promise<Project | undefined>;
   /** A project is never public: a guest sees the guest's, a user those and its own and granted. */
-  list(page: { visibleTo: VisibleTo; limit: number; offset: number }): Promise<ProjectListing>;
+  list(page: ListPart & { readonly visibleTo: VisibleTo }): Promise<ProjectListing>;
   countOwnedBy(owner: Username): Promise<number>;
   /**
    * isOwners: whatever the changes list is reached by grants on the project. Otherwise what they
@@ -111,7 +108,7 @@ export function createProjects(options: {
     /** For owner and admins: what is in the project without being shared with it. */
     unshared: async (actor: Actor, project: Project) =>
       isInCharge(actor, project) ? store.unshared(project.id) : { deviceIds: [], gatewayIds: [] },
-    async list(actor: Actor, page: { limit: number; offset: number }): Promise<ProjectListing> {
+    async list(actor: Actor, page: ListPart): Promise<ProjectListing> {
       const { settings } = access;
       const { visibleTo } = await createViewer({ actor, kind: 'project', grants, settings });
       return store.list({ ...page, visibleTo });

@@ -14,6 +14,7 @@ import {
   type UserId,
 } from '../ids.ts';
 import { limits } from '../limits.ts';
+import type { Listing, ListPart } from '../listing.ts';
 import { requirePerson } from '../users/account-access.ts';
 import type { User, UserStore } from '../users/user.ts';
 import { createRequireShareable, inOrder, requireRoom } from './sharing.ts';
@@ -88,10 +89,7 @@ export interface InvitationStore {
   /** Also those that are over or revoked. */
   find(hash: string): Promise<GivenInvitation | undefined>;
   /** Invitations of a giver that were not revoked, the newest first. */
-  list(
-    giver: UserId,
-    page: { readonly limit: number; readonly offset: number },
-  ): Promise<{ readonly invitations: readonly Invitation[]; readonly total: number }>;
+  list(giver: UserId, page: ListPart): Promise<Listing<'invitations', Invitation>>;
   revoke(giver: UserId, id: InvitationId): Promise<'removed' | 'missing'>;
   /** Accounts that took a use. */
   usesOf(id: InvitationId): Promise<readonly TakenUse[]>;
@@ -218,8 +216,7 @@ export function createInvitations(
       throw new DomainError('limit_reached', `you have ${max} open invitations: revoke one first`);
     },
     /** Invitations of the actor that were not revoked, the newest first. */
-    list: async (actor: Actor, page: { readonly limit: number; readonly offset: number }) =>
-      store.list(requirePerson(actor).userId, page),
+    list: async (actor: Actor, page: ListPart) => store.list(requirePerson(actor).userId, page),
     async revoke(actor: Actor, id: InvitationId): Promise<void> {
       const { userId } = requirePerson(actor);
       if ((await store.revoke(userId, id)) === 'missing') {

@@ -1,5 +1,5 @@
 import { yieldToEventLoop } from '../../lib/event-loop.ts';
-import type { Grant, GrantStore, OwnedGrant, OwnedGroupGrant } from '../access/grant.ts';
+import type { GrantStore } from '../access/grant.ts';
 import { type Access, requireAccount } from '../access/policy.ts';
 import { grantableOn, type Resource, type ResourceKind, type Scope } from '../access/scopes.ts';
 import { createViewer, type VisibleTo } from '../access/viewer.ts';
@@ -43,12 +43,6 @@ export function inOrder(kind: ResourceKind, scopes: readonly Scope[]): readonly 
   return grantableOn[kind].filter((scope) => scopes.includes(scope));
 }
 
-/** Rights of the actor on one resource, as /auth/permissions reports them. */
-export interface Permission {
-  readonly resource: string;
-  readonly scopes: readonly Scope[];
-}
-
 /** Grants by which owners give rights to users, and answers which rights a user has. */
 export function createSharing(options: {
   readonly grants: GrantStore;
@@ -68,11 +62,7 @@ export function createSharing(options: {
   const requireShareable = createRequireShareable(options);
 
   return {
-    async listGrants(
-      actor: Actor,
-      kind: ResourceKind,
-      id: string,
-    ): Promise<{ readonly users: readonly Grant[]; readonly groups: readonly OwnedGroupGrant[] }> {
+    async listGrants(actor: Actor, kind: ResourceKind, id: string) {
       await requireShareable(actor, kind, id);
       const [toUsers, toGroups] = await Promise.all([
         grants.listOn(kind, id),
@@ -142,12 +132,7 @@ export function createSharing(options: {
       // The owner of the thing may end the grant, whosever group it is.
       await grants.removeForGroup(kind, id, groupId);
     },
-    async mine(actor: Actor): Promise<{
-      readonly given: readonly OwnedGrant[];
-      readonly received: readonly OwnedGrant[];
-      readonly givenToGroups: readonly OwnedGroupGrant[];
-      readonly receivedByGroups: readonly OwnedGroupGrant[];
-    }> {
+    async mine(actor: Actor) {
       const { username } = requirePerson(actor);
       const [given, received, givenToGroups, receivedByGroups] = await Promise.all([
         grants.listGivenBy(username),
@@ -158,7 +143,7 @@ export function createSharing(options: {
       return { given, received, givenToGroups, receivedByGroups };
     },
     /** Everything of this kind on which the actor has a right, in steps of bounded size. */
-    async *permissions(actor: Actor, kind: ResourceKind): AsyncIterable<readonly Permission[]> {
+    async *permissions(actor: Actor, kind: ResourceKind) {
       const { settings } = access;
       const viewer = await createViewer({ actor, kind, grants, settings });
       const visibleTo = viewer.concernedWith;

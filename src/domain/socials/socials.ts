@@ -4,6 +4,7 @@ import type { Actor, Person } from '../actor.ts';
 import { DomainError, forbidden, invalid, notFound } from '../errors.ts';
 import { parseSocialId, type SocialId, type Username } from '../ids.ts';
 import { limits } from '../limits.ts';
+import type { Listing, ListPart } from '../listing.ts';
 import { requirePerson } from '../users/account-access.ts';
 import type { UserStore } from '../users/user.ts';
 
@@ -41,11 +42,7 @@ export type Social = SocialState & {
   readonly createdAt: Instant;
 };
 
-interface SocialListing {
-  readonly socials: readonly Social[];
-  /** Number of all that match, whatever the page. */
-  readonly total: number;
-}
+type SocialListing = Listing<'socials', Social>;
 
 /** Where social messages are kept. Lists are in order of creation. */
 export interface SocialStore {
@@ -58,7 +55,7 @@ export interface SocialStore {
   insert(socials: readonly Social[]): Promise<'inserted' | 'too_many'>;
   find(id: SocialId): Promise<Social | undefined>;
   /** `ofUser` narrows to what this user sent or received. */
-  list(page: { ofUser?: Username; limit: number; offset: number }): Promise<SocialListing>;
+  list(page: ListPart & { readonly ofUser?: Username }): Promise<SocialListing>;
   remove(id: SocialId): Promise<'removed' | 'missing'>;
 }
 
@@ -128,7 +125,7 @@ export function createSocials(options: {
       throw forbidden('only its sender, its recipient or an admin may see this message');
     },
     /** Messages that the actor sent or received; all for an admin. */
-    async list(actor: Actor, page: { limit: number; offset: number }): Promise<SocialListing> {
+    async list(actor: Actor, page: ListPart): Promise<SocialListing> {
       const { kind, username } = requirePerson(actor);
       return store.list(kind === 'admin' ? page : { ...page, ofUser: username });
     },

@@ -11,6 +11,7 @@ import type { LongWork } from '../budgets/long-work.ts';
 import { conflict, forbidden, invalid, notFound, tooMany } from '../errors.ts';
 import { parseUserId, type UserId, type Username } from '../ids.ts';
 import { limits } from '../limits.ts';
+import type { ListPart } from '../listing.ts';
 import { requireAdmin, requirePerson, requireSelfOrAdmin } from './account-access.ts';
 import { vouchedProofs } from './address-proofs.ts';
 import type { Logins } from './logins.ts';
@@ -257,10 +258,7 @@ function createUserSearch(options: UserSearchOptions) {
       return longWork.run(actor, (pace) => searchUsers(users, filter, pace));
     },
     /** A page of the accounts with these ids, but for those that are gone. */
-    async some(
-      ids: readonly UserId[],
-      { limit, offset }: { readonly limit: number; readonly offset: number },
-    ): Promise<UserListing> {
+    async some(ids: readonly UserId[], { limit, offset }: ListPart): Promise<UserListing> {
       return { users: await users.some(ids.slice(offset, offset + limit)), total: ids.length };
     },
     /** How many devices each user owns, for administrators; nothing for others. */

@@ -1,5 +1,5 @@
 import { createLruCache } from '../../lib/cache.ts';
-import type { Clock, Instant } from '../../lib/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { createSecret, equalSecrets, hashSecret, signText } from '../../lib/secret-token.ts';
 import { networkOf, wideNetworkOf } from '../budgets/budget.ts';
 import { forbidden, tooMany, unauthenticated } from '../errors.ts';
@@ -142,19 +142,8 @@ export async function findLoginCandidates(
   return strengthOf(holder) === provenByCode ? [holder, named] : [named, holder];
 }
 
-/** Where a code for a new password may go. */
-export interface ResetTarget {
-  readonly login: StoredLogin;
-  readonly email: string;
-  /** Since when the address is known to reach the account's user. */
-  readonly provenAt: Instant;
-}
-
 /** The account to which a code for a new password may be mailed: to a proven address only. */
-export async function findResetTarget(
-  users: UserStore,
-  usernameOrEmail: string,
-): Promise<ResetTarget | undefined> {
+export async function findResetTarget(users: UserStore, usernameOrEmail: string) {
   for (const login of await findLoginCandidates(users, usernameOrEmail)) {
     const { profile, isDisabled } = login.user;
     const proof = profile.email && proofOf(login.user, 'email', profile.email);

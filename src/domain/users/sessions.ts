@@ -64,11 +64,7 @@ function createBrowserSessions(options: {
      * A fresh token for the cookie of a browser, and its next cookie; none while another tab has
      * just been given it. Throws unauthenticated.
      */
-    async renewByCookie(
-      cookie: string,
-      address: string,
-      lifeSeconds: number,
-    ): Promise<{ readonly token: string; readonly cookie?: string }> {
+    async renewByCookie(cookie: string, address: string, lifeSeconds: number) {
       const now = clock.now();
       const hash = hashSecret(cookie);
       const session = await credentials.findSession(hash);
@@ -174,10 +170,7 @@ export function createAccessKeys(options: {
   const { credentials, clock } = options;
   return {
     /** The answer holds the secret, which is shown this once and kept only as a hash. */
-    async create(
-      actor: Actor,
-      key: NewAccessKey,
-    ): Promise<{ record: AccessKeyRecord; secret: string }> {
+    async create(actor: Actor, key: NewAccessKey) {
       const person = requirePerson(actor);
       if (key.expiresAt !== undefined && key.expiresAt <= clock.now()) {
         throw invalid('expires must be in the future');

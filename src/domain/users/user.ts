@@ -1,5 +1,6 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { AccessKeyId, DeviceId, GatewayId, UserId, Username } from '../ids.ts';
+import type { Listing, ListPart } from '../listing.ts';
 
 /** Details that users give about themselves; every field may be absent. */
 export interface Profile {
@@ -68,11 +69,7 @@ export interface UserChanges {
   readonly proofs?: readonly AddressProof[];
 }
 
-export interface UserListing {
-  readonly users: readonly User[];
-  /** Number of all that match, whatever the page. */
-  readonly total: number;
-}
+export type UserListing = Listing<'users', User>;
 
 /** An account with the hash of its password. */
 export interface StoredLogin {
@@ -111,7 +108,7 @@ export interface UserStore {
   /** Whether the account was logged in to from this network before. */
   knowsNetwork(id: UserId, network: string): Promise<boolean>;
   /** In order of creation; `username` narrows to that one. */
-  list(page: { username?: string; limit: number; offset: number }): Promise<UserListing>;
+  list(page: ListPart & { readonly username?: string }): Promise<UserListing>;
   /** Disabling an account also ends its tokens and keys, in the same step. */
   update(id: UserId, changes: UserChanges): Promise<'updated' | 'missing'>;
   /**

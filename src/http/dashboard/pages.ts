@@ -221,21 +221,13 @@ interface Page {
   readonly br: Buffer;
 }
 
-/** The pages of one build with one set of settings. */
-interface Pages {
-  /** The hash of the page's script, for a content security policy; absent: there is none. */
-  readonly scriptHash: string | undefined;
-  /** The page at an address: it names the scripts that the build says are shown there. */
-  pageAt(path: string): Page;
-}
-
 /** A screen as the build describes it: its address with blanks, and what it loads. */
 interface BuiltScreen {
   readonly path: string;
 }
 
 /** Reads the built page of a folder, and fills the settings in; no folder: how to build it. */
-function createPages(folder: string | undefined, settings: object): Pages {
+function createPages(folder: string | undefined, settings: object) {
   const template =
     folder === undefined ? unbuiltPage : readFileSync(join(folder, 'index.html'), 'utf8');
   const filled = template.replace('<!--settings-->', () => metaTag('settings', settings));
@@ -245,8 +237,11 @@ function createPages(folder: string | undefined, settings: object): Pages {
   });
   const other = createPage(filled.replace('<!--screen-->', ''));
   return {
+    /** The hash of the page's script, for a content security policy; absent: there is none. */
     scriptHash: hashOfScript(template),
-    pageAt: (path) => screens.find(({ pattern }) => pattern.test(path))?.page ?? other,
+    /** The page at an address: it names the scripts that the build says are shown there. */
+    pageAt: (path: string): Page =>
+      screens.find(({ pattern }) => pattern.test(path))?.page ?? other,
   };
 }
 

@@ -18,15 +18,7 @@ import { FastConnection, type FastPathParts, type HotTarget } from './connection
 import { type HotPattern, hotPattern, readHotRequest } from './reader.ts';
 
 /** The path of plain requests of hot routes from the socket to their handlers [decision 0015]. */
-export interface FastPath {
-  /**
-   * Takes a connection that begins with a hot request, with its first bytes; answers whether it
-   * did.
-   */
-  take(socket: Socket, first: Buffer): boolean;
-  /** Ends connections as soon as nothing is under way on them. */
-  close(): void;
-}
+export type FastPath = ReturnType<typeof createFastPath>;
 
 export interface FastPathOptions extends Edge {
   /** Routes below a prefix; those that are not hot are left out. */
@@ -48,7 +40,7 @@ export interface FastPathOptions extends Edge {
 }
 
 /** Opens the fast path before `node`, which gets all that is not exactly a hot request. */
-export function createFastPath(options: FastPathOptions, node: NodeHttp): FastPath {
+export function createFastPath(options: FastPathOptions, node: NodeHttp) {
   const { room, waiting, clients, turns, timeouts } = options;
   const writer = createAnswerWriter(timeouts.keepAliveMs, options.clock);
   const lines = hotLinesOf(options, writer);
@@ -65,12 +57,14 @@ export function createFastPath(options: FastPathOptions, node: NodeHttp): FastPa
   }, timeouts.checkMs);
   sweep.unref();
   return {
-    take(socket, first) {
+    /** Takes a connection that begins with a hot request, with its first bytes; else false. */
+    take(socket: Socket, first: Buffer): boolean {
       if (readHotRequest(first, 0, lines, undefined) === undefined) return false;
       new FastConnection(parts, socket).receive(first);
       return true;
     },
-    close() {
+    /** Ends connections as soon as nothing is under way on them. */
+    close(): void {
       parts.isClosing = true;
       clearInterval(sweep);
       for (const connection of parts.open) connection.close();
@@ -139,13 +133,6 @@ export interface Written {
   readonly bytes: string;
 }
 
-/** Writes answers with the headers that node:http and Fastify give theirs. */
-interface AnswerWriter {
-  /** undefined: it is too large, or is found while it is sent. */
-  answer(answer: Answer, read: ReadOptions | undefined): Written | undefined;
-  refusal(refusal: ReturnType<typeof refusalOf>): Written;
-}
-
 // An import statement would ask for all that the module has, and load a client of HTTP, HTTP/2 and
 // web streams: 14 MB of memory that a server has no use for.
 const { STATUS_CODES } = process.getBuiltinModule('node:http');
@@ -153,7 +140,10 @@ const { STATUS_CODES } = process.getBuiltinModule('node:http');
 const secondMs = 1_000;
 const commonText = fieldsText(Object.entries(commonHeaders).flat());
 
-function createAnswerWriter(keepAliveMs: number, clock: Clock): AnswerWriter {
+type AnswerWriter = ReturnType<typeof createAnswerWriter>;
+
+/** Writes answers with the headers that node:http and Fastify give theirs. */
+function createAnswerWriter(keepAliveMs: number, clock: Clock) {
   const seconds = Math.floor(keepAliveMs / secondMs);
   const keepAlive = `Connection: keep-alive\r\nKeep-Alive: timeout=${seconds}\r\n`;
   let second = -1;
@@ -186,7 +176,8 @@ function createAnswerWriter(keepAliveMs: number, clock: Clock): AnswerWriter {
   }
 
   return {
-    answer(answer, read) {
+    /** undefined: it is too large, or is found while it is sent. */
+    answer(answer: Answer, read: ReadOptions | undefined): Written | undefined {
       if (answer.kind === 'empty' && answer.cookies === undefined) {
         if (answer.headers === undefined) return emptyAnswer(answer.status);
         const { status } = answer;
@@ -196,7 +187,7 @@ function createAnswerWriter(keepAliveMs: number, clock: Clock): AnswerWriter {
       if (answer.kind !== 'text' || answer.text.length > limits.freeAnswerBytes) return undefined;
       return { status: 200, bytes: head(200) + restOf(answer, read) };
     },
-    refusal({ status, headers, text }) {
+    refusal({ status, headers, text }: ReturnType<typeof refusalOf>): Written {
       const body = oneCharacterAByte(text);
       const about = Object.entries(headers).flat();
       about.push('content-length', String(body.length));

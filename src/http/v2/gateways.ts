@@ -5,6 +5,7 @@ import type { Gateway, GatewayChanges } from '../../domain/gateways/gateways.ts'
 import type { Presence } from '../../domain/gateways/presence.ts';
 import { type GatewayId, parseGatewayId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
+import type { ListPart } from '../../domain/listing.ts';
 import { deviceTexts } from '../../wire/device-text.ts';
 import { Flag, type Wire } from '../../wire/fields.ts';
 import {
@@ -177,12 +178,7 @@ const gatewaysPerStep = 20;
 /** Gateway after gateway: a page of them may have very many devices. */
 async function* withDevices(
   { gateways, presence, snapshots }: Services,
-  page: {
-    readonly actor: Actor;
-    readonly spelling: Spelling;
-    readonly limit: number;
-    readonly offset: number;
-  },
+  page: ListPart & { readonly actor: Actor; readonly spelling: Spelling },
 ): AsyncGenerator<NestedGateway> {
   const { actor, spelling } = page;
   for (let done = 0; done < page.limit; done += gatewaysPerStep) {

@@ -1,4 +1,5 @@
 import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox';
+import type { Listing, ListPart } from '../../domain/listing.ts';
 import { Flag, OneOf, type Wire } from '../../wire/fields.ts';
 import { type Spelling, shortMetaCharacters, withShortMeta } from '../../wire/spelling.ts';
 import { type JsonAnswer, json, type ListAnswer, list } from '../answer.ts';
@@ -68,16 +69,6 @@ function withPage(url: string, offset: number, limit: number): string {
   return `${path}?${parameters}`;
 }
 
-/** A page of a list, under the name of its items. */
-type StorePage<Name extends string, Item> = { readonly total: number } & {
-  readonly [Key in Name]: readonly Item[];
-};
-
-interface Page {
-  readonly limit: number;
-  readonly offset: number;
-}
-
 /** Each item may be half a megabyte: few are read at once, and more while they turn out small. */
 const firstStepItems = 20;
 const stepItemsMax = 500;
@@ -88,10 +79,10 @@ const stepCharacters = 262_144;
  * that is added or deleted meanwhile may be missed or come twice, as between two pages.
  */
 export async function listed<Name extends string, Item, Message>(
-  { url, query }: { readonly url: string; readonly query: Partial<Page> },
+  { url, query }: { readonly url: string; readonly query: Partial<ListPart> },
   usualLimit: number,
   name: Name,
-  readPage: (page: Page) => Promise<StorePage<Name, Item>>,
+  readPage: (page: ListPart) => Promise<Listing<Name, Item>>,
   toWire: (item: Item) => Message,
   firstItems = firstStepItems,
 ): Promise<JsonAnswer<readonly Message[]> | ListAnswer<Message>> {
@@ -101,7 +92,7 @@ export async function listed<Name extends string, Item, Message>(
   const messages = first[name].map(toWire);
   if (limit <= firstItems || messages.length < firstItems) return json(messages, headers);
   const rest = { limit: limit - firstItems, offset: offset + firstItems };
-  const read = async (page: Page): Promise<readonly Message[]> =>
+  const read = async (page: ListPart): Promise<readonly Message[]> =>
     (await readPage(page))[name].map(toWire);
   return list(stepsOf(messages, rest, read), headers);
 }
@@ -129,13 +120,13 @@ export function listRoute<
     readonly firstItems?: number;
     readonly read: (
       request: RouteRequest<Static<TObject<Narrowing>>>,
-      page: Page,
-    ) => Promise<StorePage<Name, Item>>;
+      page: ListPart,
+    ) => Promise<Listing<Name, Item>>;
     readonly toWire: (item: Item) => Wire<Schema>;
   },
 ): Route {
   const { said, schema, page, narrowing, name, firstItems, read, toWire, ...about } = described;
-  const list = (request: RouteRequest<Partial<Page> & Static<TObject<Narrowing>>>) =>
+  const list = (request: RouteRequest<Partial<ListPart> & Static<TObject<Narrowing>>>) =>
     listed(request, page.usual, name, (some) => read(request, some), toWire, firstItems);
   return route.get(path, {
     ...about,
@@ -148,8 +139,8 @@ export function listRoute<
 
 async function* stepsOf<Message>(
   first: readonly Message[],
-  rest: Page,
-  read: (page: Page) => Promise<readonly Message[]>,
+  rest: ListPart,
+  read: (page: ListPart) => Promise<readonly Message[]>,
 ): AsyncGenerator<readonly Message[]> {
   let { limit: left, offset } = rest;
   let step = first;

@@ -3,6 +3,7 @@ import type { Actor } from '../../domain/actor.ts';
 import { invalid } from '../../domain/errors.ts';
 import { parseUserId, type UserId } from '../../domain/ids.ts';
 import { limits } from '../../domain/limits.ts';
+import type { ListPart } from '../../domain/listing.ts';
 import type { User } from '../../domain/users/user.ts';
 import { goneSignal } from '../../lib/connection-guard.ts';
 import { defined, ifDefined, isRecord } from '../../lib/record.ts';
@@ -141,7 +142,7 @@ function listRoute({ accounts }: Services): Route {
     handle: async ({ actor, query, url }) => {
       const { username } = query;
       const found = await searched(accounts, actor, query);
-      const read = async (page: { readonly limit: number; readonly offset: number }) => {
+      const read = async (page: ListPart) => {
         const { users, total } = await (found === undefined
           ? accounts.list(defined({ username, ...page }))
           : accounts.some(found, page));

@@ -2,10 +2,7 @@ import { PayerQueues, TooManyWaitingError } from './payer-queues.ts';
 
 /** The error that `run` throws when the payer's own quota of the queue is full. */
 export class ShareFullError extends TooManyWaitingError {
-  constructor() {
-    super();
-    this.name = 'ShareFullError';
-  }
+  override readonly name = 'ShareFullError';
 }
 
 /** The error that `run` throws when a signal of the place aborted before the task began. */

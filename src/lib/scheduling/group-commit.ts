@@ -29,18 +29,6 @@ export interface Caller<Outcome> {
   readonly reject: (reason: unknown) => void;
 }
 
-export interface GroupCommit<Item, Outcome> {
-  /** Joins the next batch that its payer's credit allows; resolves when that batch is durable. */
-  add(item: Item): Promise<Outcome>;
-  /**
-   * Counts an item that waits elsewhere before it is added, and answers the function that ends
-   * that; call it before `add`. Throws the refusal when a limit is exceeded.
-   */
-  hold(item: Item): () => void;
-  /** Resolves when nothing waits and nothing is in flight. */
-  drain(): Promise<void>;
-}
-
 interface Waiting<Item, Outcome> extends Caller<Outcome> {
   readonly item: Item;
   readonly weight: number;
@@ -69,10 +57,15 @@ const turnMs = 2.5;
  * Payers are served by weight (deficit round robin, Shreedhar and Varghese 1995): a payer is given
  * the same credit in each round, and a heavy item waits until its payer has saved up for it, so
  * light items of others leave before it however many heavy ones wait.
+ *
+ * `add` joins the next batch that its payer's credit allows, and resolves when that is durable.
+ * `hold` counts an item that waits elsewhere before it is added, and answers the function that ends
+ * that; it throws the refusal when a limit is exceeded. `drain` resolves when nothing waits and
+ * nothing is in flight.
  */
 export function createGroupCommit<Item, Committed, Outcome = Committed>(
   options: GroupCommitOptions<Item, Committed, Outcome>,
-): GroupCommit<Item, Outcome> {
+) {
   const { batchWeightMax, queueWeightMax, payerWeightMax, payerWeightFloor } = options;
   /** Added to the weight of each item in a batch. */
   const itemWeight = batchWeightMax / (options.batchItemsMax ?? Number.POSITIVE_INFINITY);

@@ -92,16 +92,12 @@ export function createSemaphore(options: {
   };
 }
 
-/** Runs tasks of one key one after the other, in their order; those of other keys run beside. */
-interface KeyedSequence {
-  /** Begins the task before it returns when none of its key runs. */
-  <Result>(key: string, task: () => Promise<Result>): Promise<Result>;
-  /** Resolves when no task runs or waits. */
-  drain(): Promise<void>;
-}
-
-/** A sequence for each key, kept while something runs in it. */
-export function createKeyedSequence(): KeyedSequence {
+/**
+ * Runs tasks of one key one after the other, in their order; those of other keys run beside. A task
+ * begins before the call returns when none of its key runs.
+ */
+export function createKeyedSequence() {
+  /** Kept while something runs. */
   const last = new Map<string, Promise<void>>();
   const run = <Result>(key: string, task: () => Promise<Result>): Promise<Result> => {
     const running = last.get(key)?.then(task) ?? task();
@@ -113,6 +109,7 @@ export function createKeyedSequence(): KeyedSequence {
     return running;
   };
   return Object.assign(run, {
+    /** Resolves when no task runs or waits. */
     async drain(): Promise<void> {
       while (last.size > 0) await Promise.all(last.values());
     },

@@ -2,14 +2,6 @@ import type { Instant } from '../../lib/clock.ts';
 import type { BlockHead, ChunkHead } from './chunk.ts';
 import { type Columns, rowAfter, rowFrom, valueTextAt } from './columns.ts';
 
-/** Answers which values a series has in chunks at one timestamp after the other. */
-export interface ChunkLookup {
-  /** JSON texts of the values with exactly this timestamp. */
-  valuesAt(timestamp: Instant): ReadonlySet<string>;
-  /** The gap that the last timestamp is in, as far as was read; undefined: it is in none. */
-  gap(): Gap | undefined;
-}
-
 /** Between these two timestamps, both excluded, a series has nothing in chunks. */
 export interface Gap {
   readonly after: Instant;
@@ -28,12 +20,12 @@ export interface LookupSource {
 const none: ReadonlySet<string> = new Set();
 
 /**
- * A lookup that remembers where it was: ascending timestamps cost one search in a chunk each, and
- * in a gap between chunks none is read.
+ * A lookup of values that a series has in chunks, which remembers where it was: ascending
+ * timestamps cost one search in a chunk each, and in a gap between chunks none is read.
  * Where one timestamp fills more than `crowdedChunksMax` chunks, as with a clock that stands still,
  * it reads the last of them only: a push must not cost more with every one before it.
  */
-export function createChunkLookup(source: LookupSource, crowdedChunksMax: number): ChunkLookup {
+export function createChunkLookup(source: LookupSource, crowdedChunksMax: number) {
   // Between these two, both excluded, there is nothing but `columns`.
   let after = Number.POSITIVE_INFINITY;
   let before = Number.NEGATIVE_INFINITY;
@@ -69,13 +61,15 @@ export function createChunkLookup(source: LookupSource, crowdedChunksMax: number
   }
 
   return {
-    gap() {
+    /** The gap that the last timestamp is in, as far as was read; undefined: it is in none. */
+    gap(): Gap | undefined {
       if (timestampBefore === undefined || values.size > 0) return undefined;
       if (columns === undefined) return { after, before };
       const next = columns.times[rowAfter(columns.times, timestampBefore)];
       return { after: timestampBefore, before: next ?? before };
     },
-    valuesAt(timestamp) {
+    /** JSON texts of the values with exactly this timestamp. */
+    valuesAt(timestamp: Instant): ReadonlySet<string> {
       if (timestamp !== timestampBefore) {
         values = find(timestamp);
         timestampBefore = timestamp;

@@ -4,7 +4,7 @@ import type { Instant } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { DamagedBytesError } from './bytes.ts';
 import { type Block, type BlockHead, blocksOf, type ChunkHead, columnsOf } from './chunk.ts';
-import { type ChunkLookup, createChunkLookup } from './chunk-lookup.ts';
+import { createChunkLookup } from './chunk-lookup.ts';
 import { type Columns, rowAfter, rowFrom, toColumns } from './columns.ts';
 import { type ChunkSummary, decodeSummary } from './summary.ts';
 
@@ -22,7 +22,7 @@ export interface ChunkSource {
   /** How many datapoints in chunks the range has. */
   count(series: number, range: Range): number;
   /** For lookups inside one snapshot. */
-  createLookup(series: number): ChunkLookup;
+  createLookup(series: number): ReturnType<typeof createChunkLookup>;
 }
 
 /** The means of an engine to list and to fetch chunks. */

@@ -88,16 +88,11 @@ export function countInRange(columns: Columns, range: Range): number {
   return end - start;
 }
 
-/** The rows of a chunk that are in the range. */
-interface Part {
-  readonly count: number;
-  /** The row that comes first in the order of the page. */
-  readonly firstRow: number;
-  /** The order time of the one that comes last. */
-  readonly edge: Instant;
-}
-
-function partOf(chunks: ChunkSource, head: BlockHead, page: Page): Part {
+/**
+ * The rows of a chunk that are in the range: the one that comes first in the order of the page, and
+ * the order time of the one that comes last.
+ */
+function partOf(chunks: ChunkSource, head: BlockHead, page: Page) {
   const { order } = page;
   const { from, to } = endsOf(page);
   const { block } = head;

@@ -32,20 +32,7 @@ import { type Answered, answerOf, type EngineWork } from './engine-work.ts';
 import { decodeSummary, encodeSummary } from './summary.ts';
 
 /** The datapoints that were taken out of a chunk. */
-interface Taken {
-  /** In order of time. */
-  readonly columns: readonly Columns[];
-  readonly count: number;
-  readonly weight: number;
-  /** 1: some of it could not be read, and the chunk is set aside as it was. */
-  readonly damaged: number;
-  readonly firstTime: number;
-  readonly lastTime: number;
-  /** When the datapoints that are left begin; Infinity: there are none. */
-  readonly nextTime: number;
-  /** The blocks that are left of the chunk. */
-  readonly rest: readonly Block[];
-}
+type Taken = ReturnType<typeof takenOf>;
 
 /**
  * Takes what is earlier than `before` out of the oldest chunk of a series, of so many days at most;
@@ -79,18 +66,22 @@ function takenOf(
     readonly following: ChunkRow | undefined;
     readonly until: number;
   },
-): Taken {
+) {
   const { minTime } = ends.oldest;
   const cut = cutBlocks(blocks, ends.until);
   const last = cut.taken.at(-1);
   return {
+    /** In order of time. */
     columns: cut.taken,
     count: cut.taken.reduce((sum, { count }) => sum + count, 0),
     weight: cut.taken.reduce((sum, piece) => sum + weightOfBatch(piece), 0),
+    /** 1: some of it could not be read, and the chunk is set aside as it was. */
     damaged: isDamaged || cut.isDamaged ? 1 : 0,
     firstTime: minTime,
     lastTime: last?.times[last.count - 1] ?? minTime,
+    /** When the datapoints that are left begin; Infinity: there are none. */
     nextTime: cut.rest[0]?.minTime ?? ends.following?.minTime ?? Number.POSITIVE_INFINITY,
+    /** The blocks that are left of the chunk. */
     rest: cut.rest,
   };
 }

@@ -41,6 +41,10 @@ const acknowledge = `
   with told as (update members set positions = $2 where member = $1)
   select set_config('synchronous_commit', 'off', true),
     pg_notify('kipimo ' || hashtext(current_schema()), '')`;
+/** Of what it wrote itself alone: what was read of others may not have been acted on yet. */
+const acknowledgeOwn = `
+  update members set positions = (positions::jsonb || jsonb_build_object($1::text, $2::bigint))::text
+  where member = $1::integer`;
 /** Of one member only while it has a connection: a killed one has none, and is not waited for. */
 const findDeaf = `
   select 1 as found from members
@@ -94,7 +98,6 @@ export function createFeedLog(options: {
   let isBegun = false;
   /** Younger entries are kept: what its process did not hand on another process hands on. */
   let seen: readonly (LogPosition & { readonly claimed: number })[] = [];
-  let isHandedOn: () => Promise<boolean> = async () => true;
   let waits = 0;
 
   /** From where the process joined: what was committed before is in what it loaded since. */
@@ -103,10 +106,6 @@ export function createFeedLog(options: {
     const rows = await connection.all<{ writer: number; place: number }>(selectPositions, own);
     for (const { writer: from, place } of rows) positions.set(from, place);
     isBegun = true;
-  }
-
-  async function acknowledgeRead(): Promise<void> {
-    await connection.all(acknowledge, own, JSON.stringify(Object.fromEntries(positions)));
   }
 
   return {
@@ -138,10 +137,12 @@ export function createFeedLog(options: {
       return entries;
     },
     entriesPerRead: postgresLimits.logEntriesPerRead,
-    acknowledge: acknowledgeRead,
+    async acknowledge() {
+      await connection.all(acknowledge, own, JSON.stringify(Object.fromEntries(positions)));
+    },
     isHeard: async ({ writer: from, place }, by) =>
       (await connection.first(findDeaf, from, place, by ?? null)) === undefined,
-    async tidy(mark) {
+    async tidy(isHandedOn, onSeen) {
       if (seen.length > 0) {
         const places = seen.map(({ place }) => place);
         const open = await connection.first(findOpenClaim, seen[0]?.claimed ?? 0);
@@ -149,9 +150,9 @@ export function createFeedLog(options: {
         if (waits > 0) return;
         const ownLast = seen.find(({ writer: by }) => by === own);
         const ownPlace = ownLast?.place ?? 0;
-        if (ownPlace > (positions.get(own) ?? 0) && (await isHandedOn())) {
+        if (isHandedOn && ownPlace > (positions.get(own) ?? 0)) {
           positions.set(own, ownPlace);
-          await acknowledgeRead();
+          await connection.run(acknowledgeOwn, own, ownPlace);
         }
         await connection.run(
           dropHeard,
@@ -165,7 +166,7 @@ export function createFeedLog(options: {
       seen = await writer.call((tx) => tx.all<(typeof seen)[number]>(selectLast), {});
       // Calls of the same commit hand on what they wrote.
       await yieldToEventLoop();
-      isHandedOn = mark();
+      onSeen?.();
     },
     before,
     onNews: connection.onNotified,

@@ -1,12 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import {
-  connectTo,
-  device,
-  handedOn,
-  openSeveral,
-  pushTo,
-} from '../../../test/postgres-processes.ts';
+import { connectTo, device, openSeveral, pushTo } from '../../../test/postgres-processes.ts';
 import { noPostgres } from '../../../test/postgres-schemas.ts';
 import { onServer } from '../../../test/postgres-server.ts';
 import { valueGroupOf } from '../../domain/members/wanted-values.ts';
@@ -84,7 +78,7 @@ describe('values that processes want', { skip: noPostgres, timeout: 60_000 }, ()
     await wanted.settled([device]);
     wanted.count([device], -1);
     assert.ok(await isWrittenAt(one));
-    await other.members?.log.tidy(handedOn);
+    await other.members?.log.tidy(true);
     for (let tries = 0; await isWrittenAt(one); tries += 1) assert.ok(tries < 100);
   });
 

@@ -9,14 +9,11 @@ const lockName = 'copy.lock';
 /** A directory without a lock may be one that is being made. */
 const unlockedMs = 60_000;
 
-/** A directory inside of a data directory, which is its maker's until it is removed. */
-export interface CopyDirectory {
-  readonly path: string;
-  remove(): void;
-}
-
-/** Makes a directory for a copy of the data; first removes those that killed commands left. */
-export function makeCopyDirectory(directory: string): CopyDirectory {
+/**
+ * Makes a directory for a copy of the data inside of a data directory, which is its maker's until
+ * it is removed; first removes those that killed commands left.
+ */
+export function makeCopyDirectory(directory: string) {
   removeCopyRests(directory);
   const path = mkdtempSync(join(directory, prefix));
   createPrivately(join(path, lockName));
@@ -24,7 +21,7 @@ export function makeCopyDirectory(directory: string): CopyDirectory {
   lock.exec('begin exclusive');
   return {
     path,
-    remove() {
+    remove(): void {
       if (lock.isOpen) lock.close();
       rmSync(path, { recursive: true, force: true });
     },

@@ -6,15 +6,9 @@ import { sqliteLimits } from './sqlite-limits.ts';
 /** When and how much space goes back to the disk; tests shrink it. */
 export type SpaceLimits = Readonly<Record<keyof typeof sqliteLimits.space, number>>;
 
-/** Gives free pages, and the space of a write-ahead log that no reader needs, back to the disk. */
-export interface SpaceKeeper {
-  /** The writer did something: it is not at rest. */
-  touch(): void;
-  stop(): void;
-}
-
 /**
- * Works on the connection of the writer, in steps of a few milliseconds, when nothing was written
+ * Gives free pages, and the space of a write-ahead log that no reader needs, back to the disk:
+ * works on the connection of the writer, in steps of a few milliseconds, when nothing was written
  * for a moment; while it is busy only where a good part of a large file is free. A file that was
  * made without auto_vacuum keeps its pages: `kipimo compact` makes it anew.
  */
@@ -22,7 +16,7 @@ export function createSpaceKeeper(
   database: DatabaseSync,
   path: string,
   limits: SpaceLimits = sqliteLimits.space,
-): SpaceKeeper {
+) {
   const numberOf = (name: string): number => pragmaNumber(database, name);
   const incremental = 2;
   const givesBack = numberOf('auto_vacuum') === incremental;
@@ -98,11 +92,12 @@ export function createSpaceKeeper(
 
   arm(limits.quietMs);
   return {
-    touch() {
+    /** The writer did something: it is not at rest. */
+    touch(): void {
       touchedAt = performance.now();
       arm(limits.quietMs);
     },
-    stop() {
+    stop(): void {
       clearTimeout(timer);
       timer = undefined;
     },

@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import type { SessionChange } from '../../domain/messaging/session-store.ts';
 import type { NotificationEngine } from '../sql/firing.ts';
 import type { ChangeSession } from '../sql/session.ts';
@@ -159,22 +159,13 @@ function failed(call: Call, error: unknown, hasRoom: HasCapacity): WriterAnswer 
     : { id: call.id, kind: 'bug', message: `${call.name}: ${String(error)}`, stack: undefined };
 }
 
-interface Statements {
-  readonly begin: StatementSync;
-  readonly commit: StatementSync;
-  readonly rollback: StatementSync;
-  readonly savepoint: StatementSync;
-  readonly release: StatementSync;
-  readonly undo: StatementSync;
-}
+const prepare = (database: DatabaseSync) => ({
+  begin: database.prepare('begin immediate'),
+  commit: database.prepare('commit'),
+  rollback: database.prepare('rollback'),
+  savepoint: database.prepare('savepoint one_call'),
+  release: database.prepare('release one_call'),
+  undo: database.prepare('rollback to one_call'),
+});
 
-function prepare(database: DatabaseSync): Statements {
-  return {
-    begin: database.prepare('begin immediate'),
-    commit: database.prepare('commit'),
-    rollback: database.prepare('rollback'),
-    savepoint: database.prepare('savepoint one_call'),
-    release: database.prepare('release one_call'),
-    undo: database.prepare('rollback to one_call'),
-  };
-}
+type Statements = ReturnType<typeof prepare>;

@@ -35,13 +35,6 @@ import {
   rowsAtOnce,
 } from './overlay.ts';
 
-/** A reservation of a sensor: pushes meanwhile are received after the time given. */
-export interface Hold {
-  /** Resolves when what was on its way before is stored. */
-  readonly settled: Promise<void>;
-  release(): void;
-}
-
 /**
  * The corrections of an engine, with what reads and pushes need to know of them at once: which
  * sensors have any, and until when these reach.
@@ -175,14 +168,15 @@ export function createCorrectionBook(
         () => store.remove(sensor, id),
         (before) => before.filter((one) => one.id !== id),
       ),
-    /** Datapoints of the sensor that arrive from now on are received after `until`. */
-    hold(sensor: SensorRef, until: Instant): Hold {
+    /** Datapoints of the sensor that arrive until the release are received after `until`. */
+    hold(sensor: SensorRef, until: Instant) {
       const known = knownOf(sensor);
       const reach: Reach = { until };
       known.held = [...known.held, reach];
       return {
+        /** Resolves when what was on its way before is stored. */
         settled: Promise.allSettled([...underWay]).then(() => undefined),
-        release() {
+        release(): void {
           known.held = known.held.filter((one) => one !== reach);
           sensors.dropIfEmpty(sensor, known);
         },

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { DomainError } from '../domain/errors.ts';
+import type { MemberStore } from '../domain/members/member-store.ts';
+import { silentLog } from '../lib/log.ts';
+import { openServiceClock } from './service-clock.ts';
+
+/** Asked for its time again whenever the timers are run on. */
+const askedAgainMs = 10_000;
+
+test('the first answer of the database counts, however long it takes; later ones if they are quick', async (context) => {
+  context.mock.timers.enable({ apis: ['setTimeout'] });
+  let passed = 0;
+  context.mock.method(performance, 'now', () => passed);
+  const machineMs = 1_700_000_000_000;
+  const aheadMs = 120_000;
+  const answers: (() => number)[] = [];
+  const members = {
+    async now() {
+      const answer = answers.shift();
+      if (answer === undefined) throw new DomainError('unavailable', 'the database is away');
+      return answer();
+    },
+  } as unknown as MemberStore;
+  const after = (tookMs: number, theirs: number) => () => {
+    passed += tookMs;
+    return theirs;
+  };
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  const clock = await openServiceClock({
+    machine: { now: () => machineMs },
+    engine: { members, newestReceived: async () => undefined },
+    log: silentLog,
+  });
+  assert.equal(clock.now(), machineMs, 'the database was away');
+  answers.push(after(2_000, machineMs - aheadMs - 1_000));
+  context.mock.timers.tick(1_000);
+  await turn();
+  assert.equal(clock.offsetMs(), -aheadMs);
+  for (const [tookMs, offsetMs] of [
+    [2_000, -aheadMs],
+    [100, -aheadMs + 5_000],
+  ] as const) {
+    answers.push(after(tookMs, machineMs - aheadMs + 5_000 - tookMs / 2));
+    context.mock.timers.tick(askedAgainMs);
+    await turn();
+    assert.equal(clock.offsetMs(), offsetMs, `${tookMs} ms`);
+  }
+  clock.stop();
+});
