@@ -2,7 +2,7 @@ import pg from 'pg';
 import { type OwnPostgres, schemaUrl } from '../test/postgres-server.ts';
 import { benchLogin, startBenchService } from '../tools/bench/bench-service.ts';
 import { freePort } from '../tools/bench/free-port.ts';
-import { median, withConnections } from '../tools/bench/rounds.ts';
+import { intervalOfMedian, median, withConnections } from '../tools/bench/rounds.ts';
 import { temporaryDirectory } from '../tools/bench/temporary-directory.ts';
 import { createWatchedTraffic, populateWatched, type WatchedKind } from './watched-devices.ts';
 
@@ -33,6 +33,8 @@ interface TableOptions {
   /** How many processes there are, and what watches their sensors. */
   readonly counts: readonly number[];
   readonly kinds: readonly string[];
+  /** Whether what PostgreSQL counts of their statements is told in rows behind the others. */
+  readonly countsStatements: boolean;
 }
 
 /**
@@ -90,7 +92,8 @@ export async function tableOfPushes(options: TableOptions): Promise<readonly str
     return parts.reduce((sum, { perSecond }) => sum + perSecond, 0);
   }
 
-  const columns: number[][] = [];
+  /** By delay, by load: pushes a second of each round. */
+  const columns: number[][][] = [];
   for (const delay of delays) {
     await delayCommits(server.url, delay);
     for (const { slices } of loads) slices.length = 0;
@@ -101,17 +104,64 @@ export async function tableOfPushes(options: TableOptions): Promise<readonly str
         if (round > 0) load.slices.push(perSecond);
       }
     }
-    columns.push(loads.map(({ slices }) => median(slices)));
+    columns.push(loads.map(({ slices }) => [...slices]));
   }
   const cells = (at: number) =>
-    columns.flatMap((column) => [
-      `${Math.round(column[at] ?? 0).toLocaleString('en')}/s`,
-      ((column[at] ?? 0) / (column[0] ?? 0)).toFixed(2),
-    ]);
-  const heads = delays.flatMap((delay) => [`commits + ${delay / 1_000} ms`, 'of the first']);
+    columns.flatMap((column) => {
+      const [first = [], own = []] = [column[0], column[at]];
+      const ratios = own.map((perSecond, round) => perSecond / (first[round] ?? Number.NaN));
+      const [low, high] = intervalOfMedian(ratios);
+      return [
+        `${Math.round(median(own)).toLocaleString('en')}/s`,
+        median(ratios).toFixed(2),
+        `${low.toFixed(2)} to ${high.toFixed(2)}`,
+      ];
+    });
+  const heads = delays.flatMap((delay) => [
+    `commits + ${delay / 1_000} ms`,
+    ...['of the first', '95 % interval'],
+  ]);
+  const counted: string[][] = [];
+  if (options.countsStatements) {
+    await delayCommits(server.url, 0);
+    for (const load of loads) {
+      counted.push(...(await countStatements(server.url, load.name, () => slice(load))));
+    }
+  }
   return [
     [`pushes, ${connections} connections`, ...heads],
     ...loads.map(({ name }, at) => [name, ...cells(at)]),
+    ...counted,
+  ];
+}
+
+const statementsTold = 8;
+const lettersOfStatement = 60;
+
+/** What PostgreSQL counts while pushes are made: those statements first that take longest. */
+async function countStatements(
+  url: string,
+  name: string,
+  slice: () => Promise<number>,
+): Promise<readonly string[][]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query('create extension if not exists pg_stat_statements schema public');
+  await client.query('select public.pg_stat_statements_reset()');
+  const startedAt = performance.now();
+  const perSecond = await slice();
+  const seconds = (performance.now() - startedAt) / 1_000;
+  const { rows } = await client.query(`
+    select query, calls::float8, rows::float8, total_exec_time as ms, wal_bytes::float8 as wal
+    from public.pg_stat_statements where query not like '%pg_stat_statements%'
+    order by total_exec_time desc limit ${statementsTold}`);
+  await client.end();
+  return [
+    [`${name}: ${Math.round(perSecond)} pushes/s`, 'calls/s', 'rows/s', 'ms/s', 'WAL kB/s'],
+    ...rows.map(({ query, calls, rows: changed, ms, wal }) => [
+      String(query).replaceAll(/\s+/g, ' ').trim().slice(0, lettersOfStatement),
+      ...[calls, changed, ms, wal / 1_000].map((sum: number) => (sum / seconds).toFixed(0)),
+    ]),
   ];
 }
 

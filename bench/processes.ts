@@ -21,6 +21,7 @@ import { tableOfPushes } from './process-pushes.ts';
 // [--only pushes] [--delays 0,5000] [--counts 1,2,3] [--kinds plain,calm,kept,corrected]
 // [--program ANOTHER_CHECKOUT/bin/kipimo.js, beside which the pushes are measured]
 // [--citus: also on a coordinator with two workers, eight parts]
+// [--statements: what PostgreSQL counts of the statements of each load, in a slice of its own]
 
 const { values } = parseArgs({
   options: {
@@ -31,6 +32,7 @@ const { values } = parseArgs({
     only: { type: 'string', default: 'pushes,others' },
     program: { type: 'string' },
     citus: { type: 'boolean', default: false },
+    statements: { type: 'boolean', default: false },
     counts: { type: 'string', default: '1,2,3' },
     kinds: { type: 'string', default: 'plain,calm,kept' },
     delays: { type: 'string', default: '0,5000' },
@@ -48,7 +50,10 @@ const count = (number: number): string => `${Math.round(number).toLocaleString('
 const { signal } = new AbortController();
 const twelveHoursMs = 12 * 3_600_000;
 
-const server = await startPostgres({ isDurable: true });
+const server = await startPostgres({
+  isDurable: true,
+  ...(values.statements && { more: ['shared_preload_libraries=pg_stat_statements'] }),
+});
 using directories = new DisposableStack();
 await using services = new AsyncDisposableStack();
 services.defer(() => server.close());
@@ -60,6 +65,7 @@ if (only.includes('pushes')) {
   const pace = { sliceMs, rounds: rounds - 1, connections: Number(values.connections) };
   const rowsOfPushes = await tableOfPushes({
     ...{ server, ...pace, program, citusUrl: citus?.url, kinds: values.kinds.split(',') },
+    countsStatements: values.statements,
     delays: values.delays.split(',').map(Number),
     counts: values.counts.split(',').map(Number),
   });
