@@ -63,7 +63,7 @@ export const plantsOfEngines: readonly Plant[] = [
     name: 'a push that is stored is answered, whatever becomes of counting its bytes',
     ...{
       file: 'src/app/storage-count.test.ts',
-      test: 'what is stored is answered while the owner',
+      test: 'what is stored is answered while its owner',
       says: /the database is away/,
     },
     patches: [

@@ -60,7 +60,6 @@ export interface ServerUrls {
 export async function openServers(options: ServerOptions): Promise<ServerUrls> {
   const { config, built, storage, meters, timeouts, clock, log, onOpened } = options;
   const { metrics, reporter, budgets } = meters;
-  metrics.watchEventLoop();
   const tls = config.listen.tls && watchTlsFiles(config.listen.tls, log);
   onOpened(() => tls?.close());
   const { host, mqttPort, mqttsPort, isTrustedProxy } = config.listen;
@@ -102,6 +101,7 @@ export async function openServers(options: ServerOptions): Promise<ServerUrls> {
   });
   const drainMs = timeouts?.drainMs ?? limits.drainMs;
   onOpened(() => closeServers({ http, mqtt, connections, log, drainMs }));
+  metrics.watchEventLoop();
   await mqtt.listen();
   await listenForHttp(http, config);
   return urlsOf(http, mqtt, config);

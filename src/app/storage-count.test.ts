@@ -52,7 +52,7 @@ test('changes of one device at the same time are counted once each', async () =>
   await isCounted();
 });
 
-test('what is stored is answered while the owner of its device cannot be read, and counted later', async () => {
+test('what is stored is answered while its owner is unknown, and counted later', async () => {
   let isAway = false;
   const { storage, room } = await openCounted((given) => ({
     ...given,

@@ -99,16 +99,20 @@ function createStorageCount(
     if (uncounted.size > 0) counting ??= countLater();
   }
 
+  function countNow({ id, owner }: Device): void {
+    const { bytes = 0, ofStrangers = 0 } = uncounted.get(id) ?? {};
+    uncounted.delete(id);
+    room.add(owner, bytes);
+    room.strangers.add(owner, ofStrangers);
+  }
+
   /** The values are stored: no answer waits for this. What fails is tried with the next batch. */
   async function countLater(): Promise<void> {
     try {
-      for (const [id, known] of uncounted) {
+      for (const id of uncounted.keys()) {
         const device = await storage.devices.find(id);
-        const { bytes, ofStrangers } = uncounted.get(id) ?? known;
-        uncounted.delete(id);
-        if (device === undefined) continue;
-        room.add(device.owner, bytes);
-        if (ofStrangers > 0) room.strangers.add(device.owner, ofStrangers);
+        if (device === undefined) uncounted.delete(id);
+        else countNow(device);
       }
     } catch (error) {
       log.debug({ err: error }, 'what devices store could not be counted');
@@ -119,7 +123,7 @@ function createStorageCount(
 
   return {
     ...storage,
-    devices: countedDevices(storage.devices, room, strangers),
+    devices: countedDevices(storage.devices, room, strangers, countNow),
     ...uncountedStores(storage, room),
     users: {
       ...users,
@@ -168,6 +172,7 @@ function countedDevices(
   devices: DeviceDirectory,
   room: StorageQuotas,
   strangers: StrangerCount,
+  countNow: (device: Device) => void,
 ): DeviceDirectory {
   /** Changes of one device: each is counted by what was there before and is there afterwards. */
   const inTurn = createKeyedSequence();
@@ -209,6 +214,7 @@ function countedDevices(
   ): Promise<Outcome> =>
     inTurn(id, async () => {
       const [freed, ofStrangers, device] = await standing(id, sensorId);
+      if (device !== undefined) countNow(device);
       const outcome = await removal();
       if (outcome === 'missing' || device === undefined) return outcome;
       room.add(device.owner, -freed);
@@ -224,6 +230,7 @@ function countedDevices(
   ): Promise<Outcome> =>
     inTurn(id, async () => {
       const [bytes, ofStrangers, before] = await standing(id);
+      if (before !== undefined) countNow(before);
       const outcome = await change();
       if (before === undefined || outcome === 'missing') return outcome;
       room.add(before.owner, -bytes);

@@ -19,8 +19,6 @@ export function createLogReading(options: {
   const held = createHeldBack({ before: shared.before, look: () => void look(), log });
   let heardAt = Number.NEGATIVE_INFINITY;
   let tidiedAt = performance.now();
-  /** How much own work had come when the store was last asked what there is to tidy up. */
-  let seenCount = 0;
   let looking: Promise<void> | undefined;
   let tidying: Promise<void> | undefined;
   let isAskedAgain = false;
@@ -32,6 +30,8 @@ export function createLogReading(options: {
     log.debug({ err: error }, 'other processes could not be heard');
 
   async function readAll(): Promise<void> {
+    const isTidied =
+      tidying === undefined && performance.now() - tidiedAt >= memberLimits.logTidyMs;
     await first();
     if (isUnsettled) await settle();
     while (!isResting) {
@@ -56,21 +56,18 @@ export function createLogReading(options: {
         break;
       }
     }
-    if (performance.now() - tidiedAt < memberLimits.logTidyMs || isResting) return;
+    if (!isTidied || isResting) return;
     tidiedAt = performance.now();
-    const isHandedOn = held.isDone(seenCount);
-    if (isHandedOn) await acted();
+    // All own work that had come before this read is done: it is to be stored, too.
+    await acted();
+    if (isResting) return;
     // Reading goes on beside it.
-    tidying ??= shared
-      .tidy(isHandedOn, noteSeen)
+    tidying = shared
+      .tidy()
       .catch(noteFailure)
       .finally(() => {
         tidying = undefined;
       });
-  }
-
-  function noteSeen(): void {
-    seenCount = held.count();
   }
 
   async function settle(): Promise<void> {
@@ -218,8 +215,6 @@ export function createHeldBack(options: {
     size: (): number => held.length,
     /** How many have come so far: those before what is read next. */
     count: (): number => gone + held.length,
-    /** Whether the first so many were done: not when they were dropped. */
-    isDone: (count: number): boolean => !isResting && gone >= count,
     /** Records that an entry was acted on. */
     actedOn(position: LogPosition): void {
       note(position);

@@ -77,13 +77,13 @@ function startPushing(history: History, targets: readonly HttpTarget[]): readonl
     startPusher(history, targets, {
       ...{ sensor: strangersSensor, isTimed: false, pauseMs: slowPauseMs, token: 'of-nobody' },
     }),
-    startReader(history, targets, [...pushedSensors, ...publishedSensors]),
+    startReader(history, targets, [...pushedSensors, crowdedSensor, ...publishedSensors]),
   ];
 }
 
 /** Publishers and kept sessions; `conclude` waits until each has what was acknowledged. */
 async function startMqtt(history: History, targets: readonly HttpTarget[]) {
-  const heard = [...publishedSensors, ...pushedSensors];
+  const heard = [...publishedSensors, ...pushedSensors, crowdedSensor];
   const subscribers = ([1, 2] as const).map((qos) =>
     startSubscriber(history, targets, { name: `subscriber-${qos}`, qos, sensors: heard }),
   );

@@ -87,11 +87,10 @@ export interface FeedLog {
    */
   isHeard(position: LogPosition, by?: number): Promise<boolean>;
   /**
-   * Drops what all have acknowledged, and was there when this was called before. `onSeen` is called
-   * when all is known that this process had committed by then; `isHandedOn`: what it had at the
-   * call before is handed on here.
+   * Drops what all have acknowledged, and was there when this was called before: of that, the
+   * caller has handed on and stored by now what this process wrote.
    */
-  tidy(isHandedOn: boolean, onSeen?: () => void): Promise<void>;
+  tidy(): Promise<void>;
   /**
    * Calls back when there may be something to read or an acknowledgement, soon but not surely. With
    * own entries: their commit was made, though it was refused, so nobody published them here.

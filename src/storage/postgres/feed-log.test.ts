@@ -109,7 +109,7 @@ test('what was written lately is kept, though all have acknowledged it', {
     await one.append(text);
     await other.read();
     await other.acknowledge();
-    for (const log of two.logs) await log.tidy(true);
+    for (const log of two.logs) await log.tidy();
     assert.ok(await isKept(text), text);
   }
   assert.equal(await isKept('before'), false);
@@ -126,14 +126,12 @@ test('an entry is kept until its own process has handed it on, or its sessions a
   const isKept = async (): Promise<boolean> => {
     await other.read();
     await other.acknowledge();
-    for (let times = 0; times < 3; times += 1) await other.tidy(true);
+    for (let times = 0; times < 3; times += 1) await other.tidy();
     return (await run('select 1 from feed_log')) > 0;
   };
   await one.append('a');
-  for (const isHandedOn of [false, true]) {
-    assert.ok(await isKept(), 'its process serves, and has not handed it on');
-    for (let times = 0; times < 2; times += 1) await one.tidy(isHandedOn);
-  }
+  assert.ok(await isKept(), 'its process serves, and has not handed it on');
+  for (let times = 0; times < 2; times += 1) await one.tidy();
   assert.equal(await isKept(), false);
   await one.append('b');
   assert.ok(await isKept());
@@ -152,7 +150,7 @@ test('an entry is kept while a message for a group is of nobody yet, and not for
   assert.ok(one && other);
   const run = async (sql: string): Promise<number> => (await onServer(two.url, sql)).rowCount ?? 0;
   const isKept = async (): Promise<boolean> => {
-    for (const log of two.logs) await log.tidy(true);
+    for (const log of two.logs) await log.tidy();
     return (await run('select 1 from feed_log')) > 0;
   };
   for (const isSettled of [true, false]) {

@@ -43,7 +43,8 @@ const acknowledge = `
     pg_notify('kipimo ' || hashtext(current_schema()), '')`;
 /** Of what it wrote itself alone: what was read of others may not have been acted on yet. */
 const acknowledgeOwn = `
-  update members set positions = (positions::jsonb || jsonb_build_object($1::text, $2::bigint))::text
+  update members
+  set positions = (positions::jsonb || jsonb_build_object($1::text, $2::bigint))::text
   where member = $1::integer`;
 /** Of one member only while it has a connection: a killed one has none, and is not waited for. */
 const findDeaf = `
@@ -66,7 +67,9 @@ const dropHeard = `
       and coalesce((positions::json ->> feed_log.writer::text)::bigint, 0) < feed_log.place)`;
 
 const selectLast = `
-  select writer, max(place) as place, ${lastPlace} as claimed from feed_log group by writer`;
+  select writers.writer, last.place, ${lastPlace} as claimed from writers cross join lateral (
+    select max(place) as place from feed_log where feed_log.writer = writers.writer) as last
+  where last.place is not null`;
 /** The message of a claim that is not settled is read again when its process ends. */
 const findOpenClaim = `
   select 1 as found from mqtt_shares where not settled and place <= $1 limit 1`;
@@ -142,7 +145,7 @@ export function createFeedLog(options: {
     },
     isHeard: async ({ writer: from, place }, by) =>
       (await connection.first(findDeaf, from, place, by ?? null)) === undefined,
-    async tidy(isHandedOn, onSeen) {
+    async tidy() {
       if (seen.length > 0) {
         const places = seen.map(({ place }) => place);
         const open = await connection.first(findOpenClaim, seen[0]?.claimed ?? 0);
@@ -150,9 +153,12 @@ export function createFeedLog(options: {
         if (waits > 0) return;
         const ownLast = seen.find(({ writer: by }) => by === own);
         const ownPlace = ownLast?.place ?? 0;
-        if (isHandedOn && ownPlace > (positions.get(own) ?? 0)) {
+        if (ownPlace > (positions.get(own) ?? 0)) {
           positions.set(own, ownPlace);
-          await connection.run(acknowledgeOwn, own, ownPlace);
+          await connection.run(acknowledgeOwn, own, ownPlace).catch((error: unknown) => {
+            positions.delete(own);
+            throw error;
+          });
         }
         await connection.run(
           dropHeard,
@@ -166,7 +172,6 @@ export function createFeedLog(options: {
       seen = await writer.call((tx) => tx.all<(typeof seen)[number]>(selectLast), {});
       // Calls of the same commit hand on what they wrote.
       await yieldToEventLoop();
-      onSeen?.();
     },
     before,
     onNews: connection.onNotified,

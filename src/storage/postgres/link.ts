@@ -238,7 +238,12 @@ function createLink(options: LinkOptions, first: Open): Link {
           throw unavailable(error.message);
         }
         if (isConnectionLost(error)) lose(current);
-        else await current.client.query('rollback').catch(() => lose(current));
+        else {
+          await current.client.query('rollback').catch((gone: unknown) => {
+            lose(current);
+            throw gone;
+          });
+        }
         throw error;
       }
     },

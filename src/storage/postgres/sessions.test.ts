@@ -121,7 +121,7 @@ describe('MQTT sessions of several processes', { skip: noPostgres }, () => {
     await log.read();
     await log.acknowledge();
     const keeps = async (): Promise<boolean> => {
-      await log.tidy(true);
+      await log.tidy();
       return (await b.missed(0)).entries.some(({ text }) => text === '[1]');
     };
     assert.ok(await keeps(), 'nobody has adopted the session');

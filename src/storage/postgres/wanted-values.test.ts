@@ -78,7 +78,7 @@ describe('values that processes want', { skip: noPostgres, timeout: 60_000 }, ()
     await wanted.settled([device]);
     wanted.count([device], -1);
     assert.ok(await isWrittenAt(one));
-    await other.members?.log.tidy(true);
+    await other.members?.log.tidy();
     for (let tries = 0; await isWrittenAt(one); tries += 1) assert.ok(tries < 100);
   });
 
