@@ -11,8 +11,8 @@ const diskFull = '53100';
 const tooManyConnections = '53300';
 /** The connection is over, or about to be: shutdown, crash, too many connections. */
 const endsConnection = /^(08|57P0|53300|25006|57014|25P03|57P05)/;
-/** The words of Citus for the same, with the state of an internal error. */
-const endsCitus = 'postmaster was shut down, exiting';
+/** Words of Citus with the state of an internal error: a server went, maybe in a commit. */
+const endsCitus = /^(postmaster was shut down, exiting$|could not commit transaction for shard )/;
 /** The server does not do its part: resources, files, its own faults. */
 const isOfServer = /^(53|54|55|58|40)/;
 
@@ -37,7 +37,7 @@ export function isConflict(error: unknown): boolean {
 export function isConnectionLost(error: unknown): boolean {
   const state = sqlStateOf(error);
   if (!(error instanceof Error)) return false;
-  if (state !== undefined) return endsConnection.test(state) || error.message === endsCitus;
+  if (state !== undefined) return endsConnection.test(state) || endsCitus.test(error.message);
   return !(error instanceof DomainError) && isOfNetwork(error);
 }
 

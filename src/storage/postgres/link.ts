@@ -332,7 +332,7 @@ function begin(
   const begun = client.query(statements).then((answer) => {
     // Each statement has its result.
     const results = answer as unknown as readonly pg.QueryResult<OthersFound>[];
-    const fence = results.find(({ command }) => command === 'UPDATE');
+    const fence = results.findLast(({ command }) => command === 'UPDATE');
     if (fence?.rowCount !== 1) throw new FencedError(replaced);
     const found = results.at(-1)?.rows[0];
     if (found !== undefined) onFound(found);

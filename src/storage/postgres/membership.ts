@@ -152,11 +152,16 @@ export const beginCommit = (
 ): string => {
   // All of it is made of our own letters and digits. One journey for all statements.
   const isOwn = `writer = ${id} and member = '${connection}' and not ended`;
-  const fence = part < 0 ? 'writers' : 'part_writers';
+  const say = wants === undefined ? '' : `wants = B'${wants}'`;
+  // Writers before those of parts, as who joins locks them.
+  const fence =
+    part < 0
+      ? `update writers set ${say && `${say},`} seq = ${last + 1}`
+      : `${say && `update writers set ${say} where ${isOwn};`}
+         update part_writers set seq = ${last + 1}`;
+  const where = `seq = ${last} and ${isOwn}${part < 0 ? '' : ` and bucket = ${part}`}`;
   return `begin; ${isControl ? takeTurn : 'select'};
-    update ${fence} set seq = ${last + 1}
-    where seq = ${last} and ${isOwn}${part < 0 ? '' : ` and bucket = ${part}`};
-    ${wants === undefined ? '' : `update writers set wants = B'${wants}' where ${isOwn};`}
+    ${fence} where ${where};
     ${selectOthers(id)}`;
 };
 

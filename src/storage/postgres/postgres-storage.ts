@@ -86,7 +86,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
     readReach: createReachReading(reader),
     devices: {
       limits: postgresLimits,
-      load: createDeviceLoading(reader),
+      load: createDeviceLoading(reader, link.parts.length > 0),
       datapoints: storedDatapoints,
     },
     retentionTables,
@@ -126,11 +126,10 @@ type Row = (DeviceRow | PartRow) & { readonly kind: 0 | 1 | 2; readonly device_i
 
 /** Loads devices in one statement: each costs a round trip to the database. */
 export const createDeviceLoading =
-  (reader: SqlReader): LoadDevices =>
+  (reader: SqlReader, hasParts: boolean): LoadDevices =>
   async (ids) => {
-    const isOne = ids.length === 1;
-    const bucket = isOne ? [ids.map(bucketOf)] : [];
-    const rows = await reader.all<Row>(selectDevices(isHere(isOne, 2)), ids, ...bucket);
+    const buckets = hasParts ? [ids.map(bucketOf)] : [];
+    const rows = await reader.all<Row>(selectDevices(isHere(hasParts, 2)), ids, ...buckets);
     const byDevice = Map.groupBy(rows, ({ device_id }) => device_id);
     return ids.flatMap((id) => {
       const own = Map.groupBy(byDevice.get(id) ?? [], ({ kind }) => kind);

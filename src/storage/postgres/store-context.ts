@@ -15,9 +15,10 @@ const lockSensors = (condition: string): string =>
 // there are parts a trigger of devices does.
 const deleteHot = `
   delete from hot using sensors where sensors.bucket = hot.bucket and sensors.series = hot.series`;
-const ofUser = `
-  device_id in (select devices.id from devices join users on nocase(owner) = nocase(username)
-    where users.id = $1)`;
+const devicesOfUser = `
+  select devices.id from devices join users on nocase(owner) = nocase(username)
+  where users.id = $1`;
+const ofUser = `device_id in (${devicesOfUser})`;
 
 const ofSensor = 'device_id = $1 and sensor_id = $2 and sensors.bucket = $3';
 const deleteRetentions = `
@@ -26,6 +27,9 @@ const deleteRetentions = `
 /** Changes of the stores that both engines use; a command has no number. */
 function createSharedWrites(member: number | undefined, hasParts: boolean): SqlWrites {
   const writes = createSqlWrites(createNotificationEngine(member));
+
+  const lockInPart = (session: SqlSession, id: DeviceId) =>
+    session.run(lockSensors('device_id = $1 and bucket = $2'), id, bucketOf(id));
 
   async function removeHot(session: SqlSession, condition: string, ...values: Value[]) {
     await session.run(lockSensors(condition), ...values);
@@ -36,10 +40,15 @@ function createSharedWrites(member: number | undefined, hasParts: boolean): SqlW
     ...writes,
     async removeUser(session, id) {
       if (!hasParts) await removeHot(session, ofUser, id);
+      else {
+        const devices = await session.all<{ id: DeviceId }>(devicesOfUser, id);
+        for (const device of devices) await lockInPart(session, device.id);
+      }
       return writes.removeUser(session, id);
     },
     async removeDevice(session, id) {
-      if (!hasParts) await removeHot(session, 'device_id = $1', id);
+      if (hasParts) await lockInPart(session, id as DeviceId);
+      else await removeHot(session, 'device_id = $1', id);
       return writes.removeDevice(session, id);
     },
     async removeSensor(session, deviceId, sensorId, at) {

@@ -38,8 +38,7 @@ const selectExisting = `
   select exists (select 1 from devices where id = value)
     and (value2 is null
       or (value, value2) in (select device_id, sensor_id from sensors
-        where device_id in (select value from each($1))
-          and sensor_id in (select value from each($2))))
+        where device_id in (select value from each($1))))
     and (value3 is null
       or exists (select 1 from actuators where device_id = value and actuator_id = value3))
     as found

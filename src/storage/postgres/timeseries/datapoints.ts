@@ -75,7 +75,7 @@ export function createDatapointStore(
   const view = createViewSeries({ cache, limits, loadParts });
   const looking = { view, loadSeveral, limits, own, hasParts };
   const lasts = createLastValues(reader, damaged, hasParts);
-  const hours = createRetainedHours(reader);
+  const hours = createRetainedHours(reader, hasParts);
   const flusher = createFlusher({
     ...{ limits, log },
     carryOut: (key) =>

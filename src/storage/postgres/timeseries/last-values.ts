@@ -57,9 +57,8 @@ export function createLastValues(reader: Reader, damaged: DamagedRows, hasParts:
   }
 
   async function rowsOf(select: string, devices: readonly DeviceId[]): Promise<readonly Row[]> {
-    const isOne = devices.length === 1;
-    const sql = `${select} from sensors where ${isHere(isOne, 2)} ${ofDevices}`;
-    return reader.all<Row>(sql, devices, ...(isOne ? [devices.map(bucketOf)] : []));
+    const sql = `${select} from sensors where ${isHere(hasParts, 2)} ${ofDevices}`;
+    return reader.all<Row>(sql, devices, ...(hasParts ? [devices.map(bucketOf)] : []));
   }
 
   const readBrief = async (devices: readonly DeviceId[]) =>

@@ -22,6 +22,7 @@ import { type StateRow, stateFromRow } from '../../sql/retentions.ts';
 import type { SqlSession } from '../../sql/session.ts';
 import { found } from '../../sql/table.ts';
 import { hourTables } from '../own-tables.ts';
+import { isHere } from '../parts.ts';
 import type { WriteSession } from '../writer.ts';
 import { chunksOf, type SeriesKey } from './chunk-table.ts';
 import type { HotLimits } from './hot-limits.ts';
@@ -41,15 +42,15 @@ const ofSensor = `
     select series from sensors where bucket = $3 and device_id = $1 and sensor_id = $2)`;
 const selectState = `select raw_before, open_hour from retained_series where ${ofSensor}`;
 const selectDays = daysWithHours(`${ofSensor} and day >= $4 and day <= $5`, '$6::integer');
-const selectStandsFrom = `
+const selectStandsFrom = (hasParts: boolean): string => `
   select max(raw_before) as stands
   from unnest($1::text[], $2::text[]) as given (device, sensor)
-    join sensors on device_id = device and sensor_id = sensor and bucket = any($4::smallint[])
+    join sensors on ${isHere(hasParts, 4)} device_id = device and sensor_id = sensor
     join retained_series using (bucket, series)
-  where retained_series.bucket = any($4::smallint[]) and raw_before > $3`;
+  where ${isHere(hasParts, 4).replace('bucket', 'retained_series.bucket')} raw_before > $3`;
 
 /** Reads the hours that retention left of datapoints, and how far it has come. */
-export function createRetainedHours(reader: SqlSession) {
+export function createRetainedHours(reader: SqlSession, hasParts: boolean) {
   return {
     async state({ deviceId, sensorId }: SensorRef): ReturnType<Retaining['state']> {
       const key = [deviceId, sensorId, bucketOf(deviceId)] as const;
@@ -65,11 +66,11 @@ export function createRetainedHours(reader: SqlSession) {
     },
     async standsFrom(sensors: readonly SensorRef[], range: Range): Promise<Instant | undefined> {
       const row = await reader.first<{ stands: number | null }>(
-        selectStandsFrom,
+        selectStandsFrom(hasParts),
         sensors.map(({ deviceId }) => deviceId),
         sensors.map(({ sensorId }) => sensorId),
         range.from ?? Number.NEGATIVE_INFINITY,
-        sensors.map(({ deviceId }) => bucketOf(deviceId)),
+        ...(hasParts ? [sensors.map(({ deviceId }) => bucketOf(deviceId))] : []),
       );
       return row?.stands ?? undefined;
     },
