@@ -78,18 +78,18 @@ export const plantsUnderNemesis: readonly Plant[] = [
       ),
       patch(
         'src/storage/postgres/timeseries/datapoints.ts',
-        '      const store = async',
-        '      let filed: readonly Note[] = [];\n      const store = async',
+        'const store = async',
+        'let filed: readonly Note[] = [];\n      const store = async',
       ),
       patch(
         'src/storage/postgres/timeseries/datapoints.ts',
-        '          await tellInSteps(tx, notes);',
-        '          filed = notes;\n          await tellInSteps(tx, notes);',
+        'await tellInSteps(tx, notes);',
+        'filed = notes;\n          await tellInSteps(tx, notes);',
       ),
       patch(
         'src/storage/postgres/timeseries/datapoints.ts',
-        '      flusher.add(rows.map((row)',
-        `      await writer.call(async (tx) => {
+        'flusher.add(rows.map((row)',
+        `await writer.call(async (tx) => {
         for (const { look, text } of filed) if (look) fileEvaluations(tx, [{ look, text }]);
       }, {});
       flusher.add(rows.map((row)`,
