@@ -7,6 +7,7 @@ import { createPublishTraffic } from '../tools/bench/mqtt-traffic.ts';
 import { openBenchClient } from '../tools/bench/population.ts';
 import {
   type Figures,
+  intervalOfMedian,
   median,
   type Pace,
   type Pair,
@@ -126,14 +127,9 @@ export async function openContestant(given: {
 
 type Contestant = Awaited<ReturnType<typeof openContestant>>;
 
-/** The interval of the median by ranks: it assumes nothing of how the ratios are spread. */
 function rowOf(what: string, pairs: readonly Pair<Figures>[]): readonly string[] {
-  const ratios = pairs
-    .map(({ ours, theirs }) => ours.perSecond / theirs.perSecond)
-    .toSorted((left, right) => left - right);
-  const reach = 0.98 * Math.sqrt(ratios.length);
-  const low = ratios[Math.max(0, Math.floor(ratios.length / 2 - reach))] ?? Number.NaN;
-  const high = ratios[Math.min(ratios.length - 1, Math.ceil(ratios.length / 2 + reach - 1))];
+  const ratios = pairs.map(({ ours, theirs }) => ours.perSecond / theirs.perSecond);
+  const [low, high] = intervalOfMedian(ratios);
   const perSecond = (side: 'ours' | 'theirs') =>
     `${Math.round(median(pairs.map((pair) => pair[side].perSecond))).toLocaleString('en')}/s`;
   return [
@@ -141,7 +137,7 @@ function rowOf(what: string, pairs: readonly Pair<Figures>[]): readonly string[]
     perSecond('ours'),
     perSecond('theirs'),
     median(ratios).toFixed(3),
-    `${low.toFixed(3)} to ${(high ?? Number.NaN).toFixed(3)}, ${ratios.length} pairs`,
+    `${low.toFixed(3)} to ${high.toFixed(3)}, ${ratios.length} pairs`,
   ];
 }
 

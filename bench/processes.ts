@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { startCitus } from '../test/cluster/citus-servers.ts';
 import { schemaUrl, startPostgres } from '../test/postgres-server.ts';
 import { connectPeer } from '../test/walks/mqtt-peer.ts';
 import { benchLogin, startBenchService } from '../tools/bench/bench-service.ts';
@@ -19,6 +20,8 @@ import { tableOfPushes } from './process-pushes.ts';
 // node bench/processes.ts [--pairs 5] [--seconds 1] [--kills 5] [--connections 64]
 // [--only pushes] [--delays 0,5000] [--counts 1,2,3] [--kinds plain,calm,kept,corrected]
 // [--program ANOTHER_CHECKOUT/bin/kipimo.js, beside which the pushes are measured]
+// [--citus: also on a coordinator with two workers, eight parts]
+// [--statements: what PostgreSQL counts of the statements of each load, in a slice of its own]
 
 const { values } = parseArgs({
   options: {
@@ -28,6 +31,8 @@ const { values } = parseArgs({
     connections: { type: 'string', default: '64' },
     only: { type: 'string', default: 'pushes,others' },
     program: { type: 'string' },
+    citus: { type: 'boolean', default: false },
+    statements: { type: 'boolean', default: false },
     counts: { type: 'string', default: '1,2,3' },
     kinds: { type: 'string', default: 'plain,calm,kept' },
     delays: { type: 'string', default: '0,5000' },
@@ -45,16 +50,22 @@ const count = (number: number): string => `${Math.round(number).toLocaleString('
 const { signal } = new AbortController();
 const twelveHoursMs = 12 * 3_600_000;
 
-const server = await startPostgres({ isDurable: true });
+const server = await startPostgres({
+  isDurable: true,
+  ...(values.statements && { more: ['shared_preload_libraries=pg_stat_statements'] }),
+});
 using directories = new DisposableStack();
 await using services = new AsyncDisposableStack();
 services.defer(() => server.close());
 const only = values.only.split(',');
 if (only.includes('pushes')) {
   const { program } = values;
+  const citus = values.citus ? await startCitus({ isDurable: true }) : undefined;
+  services.defer(() => citus?.close());
   const pace = { sliceMs, rounds: rounds - 1, connections: Number(values.connections) };
   const rowsOfPushes = await tableOfPushes({
-    ...{ server, ...pace, program, kinds: values.kinds.split(',') },
+    ...{ server, ...pace, program, citusUrl: citus?.url, kinds: values.kinds.split(',') },
+    countsStatements: values.statements,
     delays: values.delays.split(',').map(Number),
     counts: values.counts.split(',').map(Number),
   });

@@ -143,6 +143,9 @@ const groupsAgainMax = 5;
 /** Runs the tests that the patterns find with this Node, reporting to standard output. */
 export async function runTests(options: RunOptions): Promise<TestCounts> {
   const { engine: chosen = engine } = options;
+  // A coordinator of Citus that runs already, for all that needs no server of its own.
+  const citusUrl = process.env['KIPIMO_TEST_CITUS_URL'];
+  if (citusUrl !== undefined) process.env['TEST_POSTGRES_URL'] = citusUrl;
   if (chosen !== 'postgres') return runOnEngine(options, chosen);
   const server = await sharedPostgres();
   try {

@@ -54,7 +54,7 @@ export async function connectTo(url: string) {
 
 /** Locks a sensor as a push does. */
 export const lockSensor = (name: string): string =>
-  `select from sensors where sensor_id = '${name}' for no key update`;
+  `update sensors set details = details where sensor_id = '${name}'`;
 /** Whether it is not over after a moment. */
 export const stillWaits = async (work: Promise<unknown>): Promise<boolean> =>
   (await Promise.race([work, wait(300).then(() => wait)])) === wait;
@@ -62,15 +62,20 @@ export const stillWaits = async (work: Promise<unknown>): Promise<boolean> =>
 /** Row by row, where there are gaps between the ordinals of a sensor or two have the same. */
 const brokenOrdinals = `
   select series from (
-    select series, ordinal, lag(ordinal + count) over (partition by series order by ordinal) as next
+    select series, ordinal,
+      lag(ordinal + count) over (partition by bucket, series order by ordinal) as next
     from hot) as rows
   where next is not null and next <> ordinal`;
 const miscounted = `
   select series from sensors left join retained_series as taken using (bucket, series)
   where arrivals <> coalesce(taken.datapoints, 0)
-    + (select coalesce(sum(count), 0) from hot where hot.series = sensors.series)
-    + (select coalesce(sum(count), 0) from chunks where chunks.series = sensors.series)`;
-const orphans = 'select from hot where series not in (select series from sensors)';
+    + (select coalesce(sum(count), 0) from hot
+      where hot.bucket = sensors.bucket and hot.series = sensors.series)
+    + (select coalesce(sum(count), 0) from chunks
+      where chunks.bucket = sensors.bucket and chunks.series = sensors.series)`;
+const orphans = `
+  select series from hot where not exists (
+    select 1 from sensors where sensors.bucket = hot.bucket and sensors.series = hot.series)`;
 
 /** Fails where datapoints are lost, twice, or of no sensor. */
 export async function checkWhole(url: string): Promise<void> {

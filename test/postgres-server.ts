@@ -40,6 +40,10 @@ export function owner(): { readonly uid: number; readonly gid: number } | undefi
   return { uid: idOf('-u'), gid: idOf('-g') };
 }
 
+/** Why a test is left out where the data plane is in parts; false: it is in none. */
+export const isInParts: string | false =
+  process.env['KIPIMO_TEST_CITUS_URL'] !== undefined && 'needs triggers or a version of before';
+
 /** The server that TEST_POSTGRES_URL names, which stays, or one of this process alone. */
 export async function sharedPostgres(): Promise<PostgresServer> {
   const url = process.env['TEST_POSTGRES_URL'];

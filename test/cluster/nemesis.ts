@@ -101,7 +101,7 @@ async function failOver({ members, database }: Cluster): Promise<void> {
   }
 }
 
-export const replacement: Fault = {
+export const replacement: Fault<Pick<Cluster, 'members'>> = {
   name: 'all processes are replaced one after the other',
   async inflict({ members }) {
     for (const member of members) {
@@ -112,8 +112,8 @@ export const replacement: Fault = {
   },
 };
 
-/** Every fault that one process on a database with a standby has to bear. */
-export const faults: readonly Fault[] = [
+/** Faults of processes, whatever they serve. */
+export const processFaults: readonly Fault<Pick<Cluster, 'members'>>[] = [
   {
     name: 'a process is killed',
     async inflict({ members }, random) {
@@ -130,6 +130,11 @@ export const faults: readonly Fault[] = [
     },
   },
   replacement,
+];
+
+/** Every fault that one process on a database with a standby has to bear. */
+export const faults: readonly Fault[] = [
+  ...processFaults,
   linkFault('a process is cut off from the database', 'cut', cutMs),
   linkFault('a process is cut off from the database without being told', 'silent', silenceMs),
   linkFault('a process hears nothing of the database', 'deaf', cutMs),

@@ -48,7 +48,8 @@ test('what a crash left of removed things and accounts is dropped at the start',
     assert.deepEqual([before.sessions, before.topics.length], [5, 4]);
     await inStored(
       directory,
-      `delete from devices where id = 'gone';
+      `delete from sensors where device_id = 'gone';
+       delete from devices where id = 'gone';
        delete from sensors where device_id = 'stays' and sensor_id = 'u';
        delete from gateways where id = 'g';
        delete from users where username = 'bob';

@@ -8,6 +8,8 @@ export type Firings = readonly number[];
 
 /** A device with rules on it, at processes that share a database. */
 export interface Field {
+  /** Of ama. */
+  readonly token: string;
   /** Answers the status. */
   tryPush(at: MemberProcess, sensor: string, value: number): Promise<number>;
   /** A push that is to be stored. */
@@ -43,6 +45,7 @@ export async function makeField(
     return (await at.call({ method: 'POST', path, token: ama, json: { value } })).status;
   }
   return {
+    token: ama,
     tryPush,
     push: async (at, sensor, value) => assert.equal(await tryPush(at, sensor, value), 204),
     async firings(at) {

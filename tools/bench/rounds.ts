@@ -161,6 +161,18 @@ export const mediansOf = (slices: readonly Figures[]): Figures => {
   };
 };
 
+/**
+ * The interval of 95 % in which the median is, by ranks: it assumes nothing of how numbers are
+ * spread. Of fewer than ten it is from the lowest to the highest.
+ */
+export function intervalOfMedian(numbers: readonly number[]): readonly [number, number] {
+  const sorted = numbers.toSorted((a, b) => a - b);
+  const reach = 0.98 * Math.sqrt(sorted.length);
+  const low = sorted[Math.max(0, Math.floor(sorted.length / 2 - reach))] ?? Number.NaN;
+  const last = Math.min(sorted.length - 1, Math.ceil(sorted.length / 2 + reach - 1));
+  return [low, sorted[last] ?? Number.NaN];
+}
+
 /** The middle one of some numbers, or the mean of the two in the middle. */
 export function median(numbers: readonly number[]): number {
   const sorted = numbers.toSorted((one, other) => one - other);

@@ -11,6 +11,8 @@ const diskFull = '53100';
 const tooManyConnections = '53300';
 /** The connection is over, or about to be: shutdown, crash, too many connections. */
 const endsConnection = /^(08|57P0|53300|25006|57014|25P03|57P05)/;
+/** Words of Citus with the state of an internal error: a server went, maybe in a commit. */
+const endsCitus = /^(postmaster was shut down, exiting$|could not commit transaction for shard )/;
 /** The server does not do its part: resources, files, its own faults. */
 const isOfServer = /^(53|54|55|58|40)/;
 
@@ -27,14 +29,16 @@ const uniqueViolation = '23505';
 export function isConflict(error: unknown): boolean {
   const state = sqlStateOf(error);
   if (state !== uniqueViolation) return conflicts.has(state);
-  return (error as { readonly table?: unknown }).table === 'hot';
+  // Citus names the table by its part.
+  return /^hot(_\d+)?$/.test(String((error as { readonly table?: unknown }).table));
 }
 
 /** Whether the connection is lost or useless, so that a new one has to be made. */
 export function isConnectionLost(error: unknown): boolean {
   const state = sqlStateOf(error);
-  if (state !== undefined) return endsConnection.test(state);
-  return error instanceof Error && !(error instanceof DomainError) && isOfNetwork(error);
+  if (!(error instanceof Error)) return false;
+  if (state !== undefined) return endsConnection.test(state) || endsCitus.test(error.message);
+  return !(error instanceof DomainError) && isOfNetwork(error);
 }
 
 const networkCodes = new Set([

@@ -22,13 +22,15 @@ import {
 } from './membership.ts';
 import { FencedError, migrate, refuseHalf, refuseNewer } from './migrate.ts';
 import { connectWriter, unusable } from './opening.ts';
+import { commitWhole, type Parts, readParts } from './parts.ts';
 import { postgresLimits } from './postgres-limits.ts';
 import { type Backend, lockService, type Serving } from './service-lock.ts';
 
 /** A commit that is being made. */
 export interface Transaction {
   readonly session: SqlSession;
-  /** Its number. */
+  readonly part: number;
+  /** Its number in the part. */
   readonly seq: number;
   /** When one of these fails, nothing is kept. */
   readonly send: Sender['send'];
@@ -40,9 +42,13 @@ export interface Transaction {
 
 /**
  * Commits of the control plane are made one after the other by all processes, so what they read is
- * the newest there is. Those of the data plane lock the rows that they change, and nothing else.
+ * the newest there is. Those of the data plane lock the rows that they change, and nothing else. A
+ * number: they change this part of it alone; -1: it has none.
  */
-export type Plane = 'control' | 'data';
+export type Plane = 'control' | number;
+
+/** The numbers of the last commits of this process, by part. */
+export type Seqs = ReadonlyMap<number, number>;
 
 /** Present in a commit while other processes serve the database; the number is this process's. */
 export interface Others {
@@ -58,8 +64,9 @@ export interface Others {
 export interface Link {
   /** The number of this process among those that serve the database. */
   readonly member: number;
-  /** Connects again when it has to. Answers the number of the last commit. */
-  ready(): Promise<number>;
+  readonly parts: Parts;
+  /** Connects again when it has to. Answers the numbers of the last commits, by part. */
+  ready(): Promise<Seqs>;
   /** Whether several processes may serve the database, so that rows have to be locked. */
   readonly isShared: boolean;
   /** Whether commits of datapoints go without the lock of all processes. */
@@ -77,8 +84,8 @@ export interface Link {
   lockWaitSeconds(): number;
   /** Whether another process serves this database now. */
   isFenced(): boolean;
-  /** Calls back when it has connected again, with the number of the last commit. */
-  onReached(listener: (seq: number) => void): void;
+  /** Calls back when it has connected again, with the numbers of the last commits. */
+  onReached(listener: (seqs: Seqs) => void): void;
   close(): Promise<void>;
 }
 
@@ -91,7 +98,8 @@ interface Open {
   readonly membership: Membership;
   readonly serving: Serving;
   readonly lossySettings: number;
-  seq: number;
+  readonly parts: Parts;
+  readonly seqs: Map<number, number>;
   reached: LogPlaces;
   /** Whether a process of a version before this one serves, which locks no rows. */
   isBesideOlder: boolean;
@@ -137,10 +145,9 @@ function createLink(options: LinkOptions, first: Open): Link {
   let open: Open | undefined;
   let connecting: Promise<Open> | undefined;
   let before = first;
-  let acknowledged = first.seq;
   let fencedBy: string | undefined;
   let lockWaitMs = 0;
-  let reached: (seq: number) => void = () => undefined;
+  let reached: (seqs: Seqs) => void = () => undefined;
   hold(first);
 
   function hold(next: Open): void {
@@ -188,25 +195,28 @@ function createLink(options: LinkOptions, first: Open): Link {
       if (error instanceof FencedError) fence(error.message);
       throw unavailable(error.message, error);
     }
+    const acknowledged = [...before.seqs];
     before = next;
     wanted?.forget();
-    if (next.seq < acknowledged) fence(lost);
+    if (acknowledged.some(([part, seq]) => (next.seqs.get(part) ?? 0) < seq)) fence(lost);
     if (fencedBy !== undefined) {
       lose(next);
       throw unavailable(fencedBy);
     }
     hold(next);
-    reached(next.seq);
+    reached(next.seqs);
     log.warn({}, 'the database was reached again');
     return next;
   }
 
   return {
     member: first.membership.id,
-    ready: async () => (await ready()).seq,
+    parts: first.parts,
+    ready: async () => (await ready()).seqs,
     isFenced: () => fencedBy !== undefined,
     isShared: first.serving === 'shared',
-    hasDataPlane: () => first.serving === 'shared' && !before.isBesideOlder,
+    hasDataPlane: () =>
+      first.parts.length > 0 || (first.serving === 'shared' && !before.isBesideOlder),
     reached: () => before.reached,
     lossySettings: () => before.lossySettings,
     lockWaitSeconds: () => lockWaitMs / 1_000,
@@ -215,16 +225,12 @@ function createLink(options: LinkOptions, first: Open): Link {
     },
     async transact(plane, work) {
       const current = await ready();
-      const seq = current.seq + 1;
       try {
         const askedAt = performance.now();
         const onBegun = () => {
           if (plane === 'control') lockWaitMs += performance.now() - askedAt;
         };
-        const answer = await commit(current, work, { plane, onBegun, wanted });
-        current.seq = seq;
-        acknowledged = seq;
-        return answer;
+        return await commit(current, work, { plane, onBegun, wanted });
       } catch (error) {
         if (error instanceof FencedError) {
           fence(error.message);
@@ -267,7 +273,9 @@ async function commit<Answer>(
     wanted,
   }: { plane: Plane; onBegun: () => void; wanted: WantedGroups | undefined },
 ): Promise<Answer> {
-  const { client, session, membership, requireConfirmed, seq: last } = open;
+  const { client, session, membership, requireConfirmed, parts, seqs } = open;
+  const part = plane === 'control' ? -1 : plane;
+  const last = seqs.get(part) ?? 0;
   const seq = last + 1;
   let others: Others | undefined;
   // A push that nobody wants has no place among what others wrote.
@@ -275,8 +283,8 @@ async function commit<Answer>(
   const news = (): void => {
     hasNews = true;
   };
-  const statements = beginCommit(membership, last, { isControl: hasNews, wants: wanted?.begin() });
-  const begun = begin(client, statements, (found) => {
+  const how = { part, isControl: hasNews, wants: wanted?.begin() };
+  const begun = begin(client, beginCommit(membership, last, how), (found) => {
     onBegun();
     if (found.others) others = { own: membership.id, wants: found.wants };
     open.isBesideOlder = found.older;
@@ -284,7 +292,7 @@ async function commit<Answer>(
   const { send, arrived } = createSender(session);
   let answer: Answer;
   try {
-    answer = await work({ session, seq, send, others: () => others, news });
+    answer = await work({ session, part, seq, send, others: () => others, news });
     await begun;
   } catch (error) {
     // The first failure is the reason: statements behind it were refused for it.
@@ -294,10 +302,12 @@ async function commit<Answer>(
   }
   // Everything that this commit had to wait for is committed.
   const asked = others && hasNews ? reachedOn(session, membership) : undefined;
+  if (parts.length > 0) send(commitWhole);
   const [committed, reached] = await Promise.all([client.query('commit'), asked, arrived()]);
   // Of what was begun, and failed since, the server keeps nothing, and says so.
   if (committed.command !== 'COMMIT') throw new Error('the transaction was not committed');
   requireConfirmed();
+  seqs.set(part, seq);
   wanted?.made();
   if (reached !== undefined) open.reached = reached;
   return answer;
@@ -322,7 +332,7 @@ function begin(
   const begun = client.query(statements).then((answer) => {
     // Each statement has its result.
     const results = answer as unknown as readonly pg.QueryResult<OthersFound>[];
-    const fence = results.find(({ command }) => command === 'UPDATE');
+    const fence = results.findLast(({ command }) => command === 'UPDATE');
     if (fence?.rowCount !== 1) throw new FencedError(replaced);
     const found = results.at(-1)?.rows[0];
     if (found !== undefined) onFound(found);
@@ -353,7 +363,7 @@ const lost =
 /** `before`: what this process had; it is to be a member still. */
 async function connect(
   options: LinkOptions,
-  before: Pick<Open, 'backend' | 'membership'> | undefined,
+  before: Pick<Open, 'backend' | 'membership' | 'parts'> | undefined,
 ): Promise<Open> {
   const { url, serving: asked, program } = options;
   const serving = asked ?? 'alone';
@@ -367,8 +377,9 @@ async function connect(
     await refuseHalf(client);
     if (before === undefined) await migrate(client);
     else await refuseNewer(client);
-    const joined = before?.membership ?? (await join(client, { serving, program }));
-    const taken = await takeOverFor(session, joined);
+    const parts = before?.parts ?? (await readParts(client));
+    const joined = before?.membership ?? (await join(client, { serving, program, parts }));
+    const taken = await takeOverFor(session, joined, parts);
     if (before !== undefined) await session.all(leavePlacesOut);
     // A commit of before may be made although its answer was lost: what it waited for is here.
     const reached = await reachedOn(session, joined);
@@ -377,7 +388,7 @@ async function connect(
     const lossySettings = await warnOfLoss(options, session);
     requireConfirmed();
     return {
-      ...{ client, session, backend, serving, reached, isBesideOlder, lossySettings },
+      ...{ client, session, backend, serving, reached, isBesideOlder, lossySettings, parts },
       ...{ requireConfirmed, ...taken },
     };
   } catch (error) {

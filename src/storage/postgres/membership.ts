@@ -3,6 +3,7 @@ import type pg from 'pg';
 import type { SqlSession } from '../sql/session.ts';
 import { inTransaction, sessionOn } from './connection.ts';
 import { FencedError, newestTables, refuseNewer } from './migrate.ts';
+import type { Parts } from './parts.ts';
 import type { Serving } from './service-lock.ts';
 
 /** The membership of this process among those that serve the database. */
@@ -20,6 +21,7 @@ export const replaced = 'another process of Kipimo serves this database now: sto
 const takeTurn = 'select 1 from writers where writer = 0 for update';
 /** Waits for all commits under way: each locks the row of its writer. */
 const lockWriters = 'select 1 from writers order by writer for update';
+const lockPartWriters = 'update part_writers set seq = seq';
 /** Log entries written before are in the data that it will load: positions begin behind them. */
 const insertMember = `
   insert into members (positions, locks_rows, program, tables)
@@ -46,7 +48,8 @@ const deleteTheirWriters = `
  */
 const takeOver = `
   update writers set member = $2
-  where writer = $1 and starts_with(member, $3) and not ended returning seq`;
+  where writer = $1 and starts_with(member, $3) and not ended returning -1 as part, seq`;
+const selectSeqs = 'select bucket as part, seq from part_writers where writer = $1';
 const findOwn = `
   select 1 as found from writers where writer = $1 and starts_with(member, $2) and not ended`;
 /** Frees the claims of a member: their deliveries are due at once, for the next claim. */
@@ -63,12 +66,13 @@ export interface Joining {
   readonly serving: Serving;
   /** What it runs, for people. */
   readonly program?: string | undefined;
+  readonly parts: Parts;
 }
 
 /** Makes this process a member, with a row of its own among those that count commits. */
 export async function join(
   client: pg.Client,
-  { serving, program = '' }: Joining,
+  { serving, program = '', parts }: Joining,
 ): Promise<Membership> {
   const session = sessionOn(client);
   const name = randomBytes(16).toString('hex');
@@ -77,6 +81,7 @@ export async function join(
     // First alone: the statement behind it finds the writers of those who joined meanwhile.
     await session.run(takeTurn);
     await session.run(lockWriters);
+    if (parts.length > 0) await session.run(lockPartWriters);
     // A newer version may have come since this one looked.
     await refuseNewer(client);
     const row = await session.first<{ id: number }>(insertMember, program, newestTables);
@@ -101,15 +106,18 @@ export async function checkMember(session: SqlSession, { id, name }: Membership)
   if ((await session.first(findOwn, id, name)) === undefined) throw new FencedError(replaced);
 }
 
-/** Another connection of this member commits from now on; with the number of its last commit. */
+/** Another connection of this member commits from now on; with the numbers of its last commits. */
 export async function takeOverFor(
   session: SqlSession,
   { id, name, connection: before }: Membership,
-): Promise<{ readonly membership: Membership; readonly seq: number }> {
+  parts: Parts,
+): Promise<{ readonly membership: Membership; readonly seqs: Map<number, number> }> {
   const connection = `${name} ${Number(before.slice(name.length)) + 1}`;
-  const found = await session.first<{ seq: number }>(takeOver, id, connection, name);
+  const found = await session.first<Record<'part' | 'seq', number>>(takeOver, id, connection, name);
   if (found === undefined) throw new FencedError(replaced);
-  return { membership: { id, name, connection }, seq: found.seq };
+  const ofParts = parts.length > 0 ? await session.all<typeof found>(selectSeqs, id) : [];
+  const seqs = new Map([found, ...ofParts].map(({ part, seq }) => [part, seq]));
+  return { membership: { id, name, connection }, seqs };
 }
 
 /** Says good-bye: no process needs to notice that this one is gone. */
@@ -140,13 +148,22 @@ export const leavePlacesOut = `
 export const beginCommit = (
   { id, connection }: Membership,
   last: number,
-  { isControl, wants }: { readonly isControl: boolean; readonly wants: string | undefined },
-): string =>
+  { part, isControl, wants }: { part: number; isControl: boolean; wants: string | undefined },
+): string => {
   // All of it is made of our own letters and digits. One journey for all statements.
-  `begin; ${isControl ? takeTurn : 'select'};
-   update writers set seq = ${last + 1}${wants === undefined ? '' : `, wants = B'${wants}'`}
-   where writer = ${id} and seq = ${last} and member = '${connection}' and not ended;
-   ${selectOthers(id)}`;
+  const isOwn = `writer = ${id} and member = '${connection}' and not ended`;
+  const say = wants === undefined ? '' : `wants = B'${wants}'`;
+  // Writers before those of parts, as who joins locks them.
+  const fence =
+    part < 0
+      ? `update writers set ${say && `${say},`} seq = ${last + 1}`
+      : `${say && `update writers set ${say} where ${isOwn};`}
+         update part_writers set seq = ${last + 1}`;
+  const where = `seq = ${last} and ${isOwn}${part < 0 ? '' : ` and bucket = ${part}`}`;
+  return `begin; ${isControl ? takeTurn : 'select'};
+    ${fence} where ${where};
+    ${selectOthers(id)}`;
+};
 
 /**
  * Whether other processes serve, whether one of them locks no rows, and which values are wanted: by

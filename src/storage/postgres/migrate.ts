@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { type Migration, migrationsBeside } from '../migrations.ts';
 import { UnusableStorageError } from '../unusable-storage-error.ts';
 import { inTransaction, sessionOn } from './connection.ts';
+import { spreadTables } from './parts.ts';
 import { isServed } from './service-lock.ts';
 
 /** The migrations that come with this program, in order. */
@@ -42,7 +43,8 @@ export async function migrate(
     await refuseBesideOlder(client, version, from);
     for (const step of migrations.slice(version)) await take(client, step);
     if (migrations.length >= versioned) {
-      await client.query(`update schema_version set usable_from = ${from}`);
+      await client.query(`update schema_version set usable_from = greatest(usable_from, ${from})`);
+      if (version === 0) await client.query(spreadTables);
     }
   });
 }

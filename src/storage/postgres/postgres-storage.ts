@@ -4,7 +4,7 @@ import type { MemberStore } from '../../domain/members/member-store.ts';
 import { createWantedGroups } from '../../domain/members/wanted-values.ts';
 import { type Reporter, silentReporter } from '../../domain/reporter.ts';
 import { createDamagedRows } from '../faults.ts';
-import { type DeviceRow, deviceTable, type PartRow } from '../sql/device-row.ts';
+import { bucketOf, type DeviceRow, deviceTable, type PartRow } from '../sql/device-row.ts';
 import type { LoadDevices } from '../sql/devices.ts';
 import { type ReachedRow, type ReadReach, reachingSql } from '../sql/resources.ts';
 import type { SqlReader } from '../sql/session.ts';
@@ -15,6 +15,7 @@ import { type Link, type LinkOptions, openLink } from './link.ts';
 import { createMemberConnection, type MemberConnection } from './member-connection.ts';
 import { beatingFromNow, createMemberStore } from './members.ts';
 import { retentionTables, storedDatapoints } from './own-tables.ts';
+import { isHere } from './parts.ts';
 import { postgresLimits } from './postgres-limits.ts';
 import { createReader, type Reader } from './reader.ts';
 import { createSessionStore } from './sessions.ts';
@@ -85,7 +86,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
     readReach: createReachReading(reader),
     devices: {
       limits: postgresLimits,
-      load: createDeviceLoading(reader),
+      load: createDeviceLoading(reader, link.parts.length > 0),
       datapoints: storedDatapoints,
     },
     retentionTables,
@@ -110,12 +111,12 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
 }
 
 // A single statement, so that all of a device belongs to one commit. The kind distinguishes parts.
-const selectDevices = `
+const selectDevices = (here: string): string => `
   select 0 as kind, id as device_id, ${deviceTable.columns}, 0 as place
   from devices where id = any($1::text[])
   union all
   select 1, device_id, sensor_id, null, null, null, null, details, series
-  from sensors where device_id = any($1::text[])
+  from sensors where ${here} device_id = any($1::text[])
   union all
   select 2, device_id, actuator_id, null, null, null, null, details, position
   from actuators where device_id = any($1::text[])
@@ -125,9 +126,10 @@ type Row = (DeviceRow | PartRow) & { readonly kind: 0 | 1 | 2; readonly device_i
 
 /** Loads devices in one statement: each costs a round trip to the database. */
 export const createDeviceLoading =
-  (reader: SqlReader): LoadDevices =>
+  (reader: SqlReader, hasParts: boolean): LoadDevices =>
   async (ids) => {
-    const rows = await reader.all<Row>(selectDevices, ids);
+    const buckets = hasParts ? [ids.map(bucketOf)] : [];
+    const rows = await reader.all<Row>(selectDevices(isHere(hasParts, 2)), ids, ...buckets);
     const byDevice = Map.groupBy(rows, ({ device_id }) => device_id);
     return ids.flatMap((id) => {
       const own = Map.groupBy(byDevice.get(id) ?? [], ({ kind }) => kind);

@@ -144,10 +144,12 @@ interface UnderWay {
 }
 
 /** Which commits of processes are under way, of all or of these. */
-const selectUnderWay = `
-  select coalesce(array_agg(backend_xid::text), '{}') as ids from pg_stat_activity
+const selectUnderWay = (id: string) => `
+  select coalesce(array_agg(${id}), '{}') as ids from pg_stat_activity
   where datname = current_database() and application_name = 'kipimo writes'
-    and backend_xid is not null and ($1::text[] is null or backend_xid::text = any($1))`;
+    and ${id} is not null and ($1::text[] is null or ${id} = any($1))`;
+/** A commit of a part alone has no number on the coordinator. */
+const idInParts = `pid || ' ' || xact_start`;
 
 /** The groups are in the row of the writer of this process, which its commits change anyway. */
 function wantedValues({ groups, writer, connection }: StoreContext & OfMember): WantedValues {
@@ -156,10 +158,11 @@ function wantedValues({ groups, writer, connection }: StoreContext & OfMember): 
   /** Of a process that stands still in a commit nobody waits for the end. */
   async function commitsEnd(): Promise<void> {
     const giveUpAt = performance.now() + memberLimits.barrierMs;
-    let row = await connection.first<UnderWay>(selectUnderWay, null);
+    const underWay = selectUnderWay(writer.parts.length > 0 ? idInParts : 'backend_xid::text');
+    let row = await connection.first<UnderWay>(underWay, null);
     while (row !== undefined && row.ids.length > 0 && performance.now() < giveUpAt) {
       await wait(endedLookMs);
-      row = await connection.first<UnderWay>(selectUnderWay, row.ids);
+      row = await connection.first<UnderWay>(underWay, row.ids);
     }
   }
 

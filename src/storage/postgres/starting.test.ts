@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { emptySchemaCalled, noPostgres } from '../../../test/postgres-schemas.ts';
-import { onServer } from '../../../test/postgres-server.ts';
+import { isInParts, onServer } from '../../../test/postgres-server.ts';
 import { createHeartbeat } from '../../domain/members/heartbeat.ts';
 import { memberLimits } from '../../domain/members/member-limits.ts';
 import type { Member } from '../../domain/members/member-store.ts';
@@ -45,7 +45,9 @@ test('a process that loads for long is not given up by one that serves', {
   await serving.close();
 });
 
-describe('a database of a version that knew further ones', { skip: noPostgres }, () => {
+describe('a database of a version that knew further ones', {
+  skip: noPostgres || isInParts,
+}, () => {
   /** One with a chunk, and whether its bytes are in a further one. */
   async function databaseOfBefore(name: string, isSent: boolean): Promise<string> {
     const url = await emptySchemaCalled(name);

@@ -1,7 +1,8 @@
 import type { SensorRef } from '../../domain/datapoints/datapoint.ts';
 import type { DeviceId, SensorId } from '../../domain/ids.ts';
 import type { DamagedRows } from '../faults.ts';
-import type { SqlContext } from '../sql/session.ts';
+import { bucketOf } from '../sql/device-row.ts';
+import type { SqlContext, SqlSession, Value } from '../sql/session.ts';
 import { createSqlWrites, runWrite, type SqlWrites } from '../sql/writes.ts';
 import { createNotificationEngine } from './notification-engine.ts';
 import type { Reader } from './reader.ts';
@@ -9,32 +10,51 @@ import type { Writer } from './writer.ts';
 
 // Sensors before their device, in the order in which pushes lock them.
 const lockSensors = (condition: string): string =>
-  `select from sensors where ${condition} order by series for update`;
-// No foreign key removes these rows with their sensors: it would be checked for each push.
+  `select series from sensors where ${condition} order by series for update`;
+// No foreign key removes these rows with their sensors: it would be checked for each push. Where
+// there are parts a trigger of devices does.
 const deleteHot = `
   delete from hot using sensors where sensors.bucket = hot.bucket and sensors.series = hot.series`;
-const ofUser = `
-  device_id in (select devices.id from devices join users on nocase(owner) = nocase(username)
-    where users.id = $1)`;
+const devicesOfUser = `
+  select devices.id from devices join users on nocase(owner) = nocase(username)
+  where users.id = $1`;
+const ofUser = `device_id in (${devicesOfUser})`;
+
+const ofSensor = 'device_id = $1 and sensor_id = $2 and sensors.bucket = $3';
+const deleteRetentions = `
+  delete from retentions where series in (select series from sensors where ${ofSensor})`;
 
 /** Changes of the stores that both engines use; a command has no number. */
-function createSharedWrites(member: number | undefined): SqlWrites {
+function createSharedWrites(member: number | undefined, hasParts: boolean): SqlWrites {
   const writes = createSqlWrites(createNotificationEngine(member));
+
+  const lockInPart = (session: SqlSession, id: DeviceId) =>
+    session.run(lockSensors('device_id = $1 and bucket = $2'), id, bucketOf(id));
+
+  async function removeHot(session: SqlSession, condition: string, ...values: Value[]) {
+    await session.run(lockSensors(condition), ...values);
+    await session.run(`${deleteHot} and ${condition}`, ...values);
+  }
+
   return {
     ...writes,
     async removeUser(session, id) {
-      await session.run(lockSensors(ofUser), id);
-      await session.run(`${deleteHot} and ${ofUser}`, id);
+      if (!hasParts) await removeHot(session, ofUser, id);
+      else {
+        const devices = await session.all<{ id: DeviceId }>(devicesOfUser, id);
+        for (const device of devices) await lockInPart(session, device.id);
+      }
       return writes.removeUser(session, id);
     },
     async removeDevice(session, id) {
-      await session.run(lockSensors('device_id = $1'), id);
-      await session.run(`${deleteHot} and device_id = $1`, id);
+      if (hasParts) await lockInPart(session, id as DeviceId);
+      else await removeHot(session, 'device_id = $1', id);
       return writes.removeDevice(session, id);
     },
     async removeSensor(session, deviceId, sensorId, at) {
-      await session.run(lockSensors('device_id = $1 and sensor_id = $2'), deviceId, sensorId);
-      await session.run(`${deleteHot} and device_id = $1 and sensor_id = $2`, deviceId, sensorId);
+      const sensor = [deviceId, sensorId, bucketOf(deviceId)] as const;
+      await removeHot(session, ofSensor, ...sensor);
+      if (hasParts) await session.run(deleteRetentions, ...sensor);
       return writes.removeSensor(session, deviceId, sensorId, at);
     },
   };
@@ -58,7 +78,7 @@ export function sharedContext(
   options: StoreContext & Partial<ClaimContext>,
 ): SqlContext<SqlWrites> {
   const { reader, writer, damaged, member } = options;
-  const writes = createSharedWrites(member);
+  const writes = createSharedWrites(member, writer.parts.length > 0);
   return {
     ...{ reader, damaged },
     write: (name, ...args) =>

@@ -19,9 +19,10 @@ function onFragileLink(context: TestContext) {
   let refusal: Error | undefined;
   /** The fate of the next commit: its connection is lost, before or after it is made. */
   let next: 'made' | 'lost' | 'made and lost' = 'made';
-  let reached: (seq: number) => void = () => undefined;
+  let reached: (seqs: ReadonlyMap<number, number>) => void = () => undefined;
   const told: (readonly string[] | undefined)[] = [];
   const link = {
+    parts: [],
     isShared: true,
     hasDataPlane: () => true,
     isFenced: () => false,
@@ -35,7 +36,7 @@ function onFragileLink(context: TestContext) {
         isAway = false;
         throw error;
       }
-      if (!isAway) return seq;
+      if (!isAway) return new Map([[-1, seq]]);
       // For longer than calls wait.
       now += postgresLimits.awayMs + 1;
       throw lost();
@@ -43,7 +44,7 @@ function onFragileLink(context: TestContext) {
     async transact(_plane: unknown, work: (transaction: unknown) => Promise<unknown>) {
       const session = { all: async () => [], first: async () => undefined, run: async () => 0 };
       const rest = { send: () => undefined, others: () => ({ own: 1 }), news: () => undefined };
-      const answer = await work({ session, seq: seq + 1, ...rest });
+      const answer = await work({ session, part: -1, seq: seq + 1, ...rest });
       if (next !== 'lost') seq += 1;
       if (next === 'made') return answer;
       next = 'made';
@@ -67,7 +68,7 @@ function onFragileLink(context: TestContext) {
     /** The link connects again. */
     comeBack() {
       isAway = false;
-      reached(seq);
+      reached(new Map([[-1, seq]]));
     },
   };
 }

@@ -4,9 +4,11 @@ import type { DeviceId } from '../../domain/ids.ts';
 import type { OnNews } from '../../domain/members/member-store.ts';
 import type { Log } from '../../lib/log.ts';
 import { createWriteHealth } from '../faults.ts';
+import { bucketOf } from '../sql/device-row.ts';
 import type { ChangeSession, Value } from '../sql/session.ts';
 import { asRefusal, awaySentence, isConflict, isConnectionLost, unavailable } from './failures.ts';
 import type { Link, Others, Plane, Transaction } from './link.ts';
+import { isHere, type Parts } from './parts.ts';
 import { postgresLimits } from './postgres-limits.ts';
 
 /**
@@ -24,12 +26,13 @@ export interface WriteSession extends ChangeSession {
 }
 
 /**
- * The sensors whose data a call changes: it works with their rows locked, and nobody else does.
+ * The sensors whose data a call changes, all of one part: it works with their rows locked, and
+ * nobody else does.
  * None: it locks itself whatever it changes or concludes from.
  */
 export interface SensorLocks {
   readonly sensors?: readonly SensorRef[];
-  readonly series?: readonly number[];
+  readonly series?: readonly { readonly bucket: number; readonly series: number }[];
   /** All sensors of these. */
   readonly devices?: readonly DeviceId[];
   /** Whether it also concludes from what the corrections of the sensors' owners come to. */
@@ -38,12 +41,12 @@ export interface SensorLocks {
 
 // In one order, for all calls of a commit at once: commits that lock the same ones cannot block
 // each other. A statement behind it sees what the commits that had them before left.
-const lockSensors = `
-  select from sensors where series = any(array(
+const lockSensors = (here: string): string => `
+  select series from sensors where ${here} series = any(array(
     select series from unnest($1::text[], $2::text[]) as given (device, sensor)
-      join sensors on device_id = device and sensor_id = sensor
+      join sensors on ${here} device_id = device and sensor_id = sensor
     union all select unnest($3::bigint[])
-    union all select series from sensors where device_id = any($4::text[])))
+    union all select series from sensors where ${here} device_id = any($4::text[])))
   order by series for no key update`;
 
 // Behind the sensors, and in one order as well.
@@ -61,6 +64,7 @@ export interface Writer {
    * the data plane, and waits for none of another kind.
    */
   call<Answer>(work: Work<Answer>, locks?: SensorLocks): Promise<Answer>;
+  readonly parts: Parts;
   /** Resolves when every call was answered and the connection is closed. */
   close(): Promise<void>;
 }
@@ -74,6 +78,7 @@ interface Waiting {
 
 /** A commit that may be made although its connection was lost. */
 interface Doubt {
+  readonly part: number;
   readonly seq: number;
   readonly calls: readonly Waiting[];
   readonly answers: readonly unknown[];
@@ -89,14 +94,15 @@ interface Doubt {
  * with its entries: nobody has published them here.
  */
 export function createWriter(link: Link, log: Log, onNews: OnNews = () => undefined): Writer {
+  const hasParts = link.parts.length > 0;
   let queue: Waiting[] = [];
   const noteHealth = createWriteHealth(log, 'the database');
   let running: Promise<void> | undefined;
   let isClosed = false;
   let doubt: Doubt | undefined;
-  link.onReached((seq) => {
+  link.onReached((seqs) => {
     if (doubt?.isRefused !== true) return;
-    if (doubt.seq === seq) onNews(doubt.news.flat());
+    if (doubt.seq === seqs.get(doubt.part)) onNews(doubt.news.flat());
     doubt = undefined;
   });
 
@@ -104,8 +110,11 @@ export function createWriter(link: Link, log: Log, onNews: OnNews = () => undefi
     while (queue.length > 0) await carryOut(takeTogether());
   }
 
-  const planeOf = ({ locks }: Waiting): Plane =>
-    locks !== undefined && link.hasDataPlane() ? 'data' : 'control';
+  function planeOf({ locks }: Waiting): Plane {
+    if (locks === undefined || !link.hasDataPlane()) return 'control';
+    const [bucket = -1] = hasParts ? bucketsIn(locks) : [];
+    return link.parts[bucket] ?? -1;
+  }
 
   /** The calls of one commit: of the plane of the first that waits, in the order they came. */
   function takeTogether(): readonly Waiting[] {
@@ -164,16 +173,17 @@ export function createWriter(link: Link, log: Log, onNews: OnNews = () => undefi
    * number of the last commit says whether it was.
    */
   async function attempt(calls: readonly Waiting[]): Promise<readonly unknown[]> {
-    const seq = await link.ready();
-    if (doubt?.seq === seq && doubt.calls === calls) return doubt.answers;
+    const seqs = await link.ready();
+    if (doubt?.calls === calls && doubt.seq === seqs.get(doubt.part)) return doubt.answers;
     doubt = undefined;
     const locks = calls.flatMap((call) => call.locks ?? []);
     const news: (readonly string[])[] = [];
-    const isData = calls.every((call) => planeOf(call) === 'data');
-    const committed = await link.transact(isData ? 'data' : 'control', async (transaction) => {
-      const { session: plain, send, others } = transaction;
+    const [plane = 'control', ...rest] = new Set(calls.map(planeOf));
+    const together = rest.length > 0 ? 'control' : plane;
+    const committed = await link.transact(together, async (transaction) => {
+      const { session: plain, send, others, part, seq } = transaction;
       const answers: unknown[] = [];
-      if (link.isShared) lockAll(send, locks);
+      if (link.isShared) lockAll(send, locks, hasParts);
       const ends = new Map<string, readonly [string, ...Value[]]>();
       const session: WriteSession = {
         ...{ ...plain, send, others },
@@ -185,7 +195,7 @@ export function createWriter(link: Link, log: Log, onNews: OnNews = () => undefi
       };
       for (const { work } of calls) answers.push(await work(session));
       for (const end of ends.values()) session.send(...end);
-      doubt = { seq: transaction.seq, calls, answers, news, isLost: false, isRefused: false };
+      doubt = { part, seq, calls, answers, news, isLost: false, isRefused: false };
       return answers;
     });
     doubt = undefined;
@@ -194,6 +204,7 @@ export function createWriter(link: Link, log: Log, onNews: OnNews = () => undefi
   }
 
   return {
+    parts: link.parts,
     call<Answer>(work: Work<Answer>, locks?: SensorLocks): Promise<Answer> {
       if (isClosed) return Promise.reject(unavailable('the storage is closed'));
       if (queue.length >= postgresLimits.callsWaitingMax) {
@@ -213,16 +224,26 @@ export function createWriter(link: Link, log: Log, onNews: OnNews = () => undefi
   };
 }
 
-function lockAll(send: Transaction['send'], locks: readonly SensorLocks[]): void {
+const bucketsIn = ({ sensors = [], series = [], devices = [] }: SensorLocks): readonly number[] => [
+  ...series.map(({ bucket }) => bucket),
+  ...[...sensors.map(({ deviceId }) => deviceId), ...devices].map(bucketOf),
+];
+
+function lockAll(
+  send: Transaction['send'],
+  locks: readonly SensorLocks[],
+  hasParts: boolean,
+): void {
   const sensors = locks.flatMap((one) => one.sensors ?? []);
   const series = locks.flatMap((one) => one.series ?? []);
   const devices = locks.flatMap((one) => one.devices ?? []);
   if (sensors.length + series.length + devices.length === 0) return;
   send(
-    lockSensors,
+    lockSensors(isHere(hasParts, 5)),
     sensors.map(({ deviceId }) => deviceId),
     sensors.map(({ sensorId }) => sensorId),
-    ...[series, devices],
+    ...[series.map((key) => key.series), devices],
+    ...(hasParts ? [locks.flatMap(bucketsIn)] : []),
   );
   const ofOwners = locks.flatMap(({ isOfOwners, sensors }) => (isOfOwners && sensors) || []);
   if (ofOwners.length === 0) return;

@@ -11,7 +11,8 @@ import { limits } from '../../domain/limits.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../../lib/json.ts';
 import { ownPace, type Pace } from '../../lib/scheduling/fair-slices.ts';
 import type { DamagedRows } from '../faults.ts';
-import { deletion, type SqlContext, type Writes } from './session.ts';
+import { bucketOf } from './device-row.ts';
+import type { SqlContext, Writes } from './session.ts';
 
 /** A row of the table corrections, with the sensor that its series belongs to. */
 export interface CorrectionRow {
@@ -148,10 +149,12 @@ function itemsFrom(rows: readonly JsonValue[], from: number): readonly Corrected
   });
 }
 
-const isSensor = 'device_id = $1 and sensor_id = $2';
-const ofSensor = `(bucket, series) = (select bucket, series from sensors where ${isSensor})`;
+const isSensor = 'bucket = $1 and device_id = $2 and sensor_id = $3';
+const ofSensor = `bucket = $1 and series = (select series from sensors where ${isSensor})`;
+const keyOf = (deviceId: string, sensorId: string) =>
+  [bucketOf(deviceId), deviceId, sensorId] as const;
 const selectOfSensor = (columns: string): string => `
-  select cast($1 as text) as device_id, cast($2 as text) as sensor_id, ${columns} from corrections
+  select cast($2 as text) as device_id, cast($3 as text) as sensor_id, ${columns} from corrections
   where ${ofSensor} order by position`;
 const headsOfSensor = selectOfSensor(correctionHeadColumns);
 const listOfSensor = selectOfSensor(correctionColumns);
@@ -159,17 +162,17 @@ const listReaches = `
   select device_id, sensor_id, until, ahead_from, ahead_to
   from corrections join sensors using (bucket, series)`;
 const selectOwner = `
-  select owner from sensors join devices on devices.id = device_id where ${isSensor}`;
+  select owner from sensors join devices on devices.id = device_id where sensors.${isSensor}`;
 const tally = `count(*) as n, coalesce(sum(${correctionRowBytes}), 0) as bytes`;
 const tallyOfSensor = `select ${tally} from corrections where ${ofSensor}`;
 const tallyOfOwner = `
-  select ${tally} from devices join sensors on device_id = devices.id
-  join corrections using (series) where nocase(owner) = nocase($1)`;
+  select ${tally} from corrections join sensors using (bucket, series)
+  join devices on devices.id = device_id where nocase(owner) = nocase($1)`;
 const insertRow = `
   insert into corrections (bucket, series, ${correctionColumns})
-  select bucket, series, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13
+  select bucket, series, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14
   from sensors where ${isSensor}`;
-const deleteRow = `delete from corrections where ${ofSensor} and id = $3`;
+const deleteRow = `delete from corrections where ${ofSensor} and id = $4`;
 
 type ReachRow = Pick<
   CorrectionRow,
@@ -189,7 +192,7 @@ export const correctionWrites = {
     sensorId: SensorId,
     row: ReturnType<typeof correctionToRow>,
   ) {
-    const sensor = [deviceId, sensorId] as const;
+    const sensor = keyOf(deviceId, sensorId);
     const found = await session.first<{ owner: string }>(selectOwner, ...sensor);
     if (found === undefined) return 'missing';
     const bytes = sizeOfRow(row);
@@ -208,7 +211,8 @@ export const correctionWrites = {
     await session.run(insertRow, ...sensor, id, kind, ...span, ...rest);
     return 'inserted';
   },
-  removeCorrection: deletion(deleteRow),
+  removeCorrection: async (session, deviceId: string, sensorId: string, id: string) =>
+    (await session.run(deleteRow, ...keyOf(deviceId, sensorId), id)) === 0 ? 'missing' : 'removed',
 } satisfies Writes;
 
 const isFull = (found: Tally | undefined, more: number, max: Tally): boolean =>
@@ -230,13 +234,13 @@ export function createCorrectionStore(
       }));
     },
     async heads({ deviceId, sensorId }) {
-      const rows = await reader.all<CorrectionHeadRow>(headsOfSensor, deviceId, sensorId);
+      const rows = await reader.all<CorrectionHeadRow>(headsOfSensor, ...keyOf(deviceId, sensorId));
       return rows.flatMap(
         (row) => damaged.read('corrections', row.id, () => correctionHeadFromRow(row)) ?? [],
       );
     },
     async list({ deviceId, sensorId }, pace) {
-      const rows = await reader.all<CorrectionRow>(listOfSensor, deviceId, sensorId);
+      const rows = await reader.all<CorrectionRow>(listOfSensor, ...keyOf(deviceId, sensorId));
       return readCorrections(rows, damaged, pace);
     },
     insert(correction) {

@@ -30,12 +30,10 @@ function createPartWrites({ table, key, keeps }: PartTable) {
   const selectDetails = `select details from ${table} where ${isOne}`;
   const countOfDevice = `
     select (select count(*) from ${table} where device_id = $1) as n from devices where id = $1`;
-  // Replacing keeps the row, and with it the place in the list and what is kept under its number.
-  const upsert = `
+  const insert = `
     insert into ${table} (bucket, device_id, ${key}, details)
     select bucket, id, value, value2 from devices, each($2, $3)
-    where id = $1 order by given.key
-    on conflict (device_id, ${key}) do update set details = excluded.details`;
+    where id = $1 order by given.key`;
   const updateDetails = `update ${table} set details = $3 where ${isOne}`;
   const deleteOne = `delete from ${table} where ${isOne}`;
 
@@ -49,7 +47,7 @@ function createPartWrites({ table, key, keeps }: PartTable) {
     async insertAll(session, deviceId: string, parts: readonly PartRow[]) {
       if (parts.length === 0) return;
       const last = new Map(parts.map(({ id, details }) => [id, details]));
-      await session.run(upsert, deviceId, [...last.keys()], [...last.values()]);
+      await session.run(insert, deviceId, [...last.keys()], [...last.values()]);
     },
     async put(session, deviceId: string, part: PartRow, at: number) {
       const held = await session.first<Count>(countOfDevice, deviceId);
@@ -60,7 +58,9 @@ function createPartWrites({ table, key, keeps }: PartTable) {
         before === undefined || keeps === undefined
           ? part.details
           : withKept(part.details, before, keeps);
-      await session.run(upsert, deviceId, [part.id], [details]);
+      // Replacing keeps the row, and with it its place in the list and what its number is for.
+      if (before !== undefined) await session.run(updateDetails, deviceId, part.id, details);
+      else await session.run(insert, deviceId, [part.id], [details]);
       await session.run(touchDevice, at, deviceId);
       return 'put';
     },

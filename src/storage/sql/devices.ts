@@ -37,7 +37,8 @@ const selectTimed = `
 const selectExisting = `
   select exists (select 1 from devices where id = value)
     and (value2 is null
-      or exists (select 1 from sensors where device_id = value and sensor_id = value2))
+      or (value, value2) in (select device_id, sensor_id from sensors
+        where device_id in (select value from each($1))))
     and (value3 is null
       or exists (select 1 from actuators where device_id = value and actuator_id = value3))
     as found

@@ -104,7 +104,7 @@ export function insertRow(
 /** A change that deletes or revokes rows by their key; the last statement says if one was there. */
 export const deletion =
   (...statements: readonly string[]) =>
-  async (session: SqlSession, ...key: string[]): Promise<'removed' | 'missing'> => {
+  async (session: ChangeSession, ...key: string[]): Promise<'removed' | 'missing'> => {
     let count = 0;
     for (const sql of statements) count = await session.run(sql, ...key);
     return count === 0 ? 'missing' : 'removed';

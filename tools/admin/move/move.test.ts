@@ -11,7 +11,7 @@ import { aDevice, aSensor, noon, username } from '../../../test/contract/storage
 import { allValues, at, push, sensor } from '../../../test/contract/storage/datapoint-builders.ts';
 import { temporaryDirectory } from '../../../test/contract/storage/temporary-directory.ts';
 import { emptySchemaCalled, noPostgres } from '../../../test/postgres-schemas.ts';
-import { onServer } from '../../../test/postgres-server.ts';
+import { isInParts, onServer } from '../../../test/postgres-server.ts';
 import { move } from '../open-for-commands.ts';
 import { openMoveSource } from '../sqlite/move/move-source.ts';
 import { digestOf } from './move.ts';
@@ -311,7 +311,8 @@ describe('moving that does not go well', { skip: noPostgres }, () => {
 const ofServices: readonly string[] = [
   ...['feed_log', 'hot', 'looked_values', 'looks', 'members', 'mqtt_groups_here', 'mqtt_heard'],
   ...['mqtt_shares', 'mqtt_wills', 'schema_version', 'shard_leavings', 'shards', 'writers'],
-];
+  ...(isInParts === false ? [] : ['part_writers', 'whole_commits']),
+].sort();
 
 async function secretOf(place: StoragePlace): Promise<string> {
   const storage = await (place.kind === 'postgres'

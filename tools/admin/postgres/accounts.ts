@@ -15,6 +15,7 @@ import { createDamagedRows } from '../../../src/storage/faults.ts';
 import { createSender, sessionOn } from '../../../src/storage/postgres/connection.ts';
 import { asRefusal } from '../../../src/storage/postgres/failures.ts';
 import { notifyWithin } from '../../../src/storage/postgres/member-connection.ts';
+import { commitWhole, type Parts, readParts } from '../../../src/storage/postgres/parts.ts';
 import { postgresLimits } from '../../../src/storage/postgres/postgres-limits.ts';
 import { createReader, type Reader } from '../../../src/storage/postgres/reader.ts';
 import { isShared } from '../../../src/storage/postgres/service-lock.ts';
@@ -87,7 +88,7 @@ function createTellingWriter(parts: {
 const takeTurn = 'begin; select seq from writers where writer = 0 for update';
 
 /** Changes of a command, each a commit of its own, beside a service or without one. */
-function createCommandWriter(client: pg.Client): Writer {
+function createCommandWriter(client: pg.Client, parts: Parts): Writer {
   const inOrder = createKeyedSequence();
 
   async function commit<Answer>(work: Work<Answer>): Promise<Answer> {
@@ -100,6 +101,7 @@ function createCommandWriter(client: pg.Client): Writer {
       const others = () => undefined;
       const answer = await work({ ...session, send, atEnd, others, news: () => undefined });
       for (const end of ends) send(...end);
+      if (parts.length > 0) send(commitWhole);
       await arrived();
       await client.query('commit');
       return answer;
@@ -111,6 +113,7 @@ function createCommandWriter(client: pg.Client): Writer {
   }
 
   return {
+    parts,
     call: (work) => inOrder('', () => commit(work)),
     async close() {
       await inOrder.drain();
@@ -136,7 +139,7 @@ export async function openAccounts(
 ): Promise<AccountStorage> {
   const { makes, textOf } = options;
   const client = await connectForCommand(url, { makes });
-  const writer = createCommandWriter(client);
+  const writer = createCommandWriter(client, await readParts(client));
   const reader = createReader(url, silentLog);
   const damaged = createDamagedRows({ log: silentLog, reporter: silentReporter });
   const context = { reader, writer, damaged };

@@ -12,9 +12,12 @@ import type { AppendOutcome, Push } from '../../../domain/datapoints/datapoint-s
 import type { Instant } from '../../../lib/clock.ts';
 import { yieldToEventLoop } from '../../../lib/event-loop.ts';
 import { type Columns, rowAfter, rowFrom } from '../../chunks/columns.ts';
+import { bucketOf } from '../../sql/device-row.ts';
 import type { SqlSession } from '../../sql/session.ts';
 import { unavailable } from '../failures.ts';
+import { isHere } from '../parts.ts';
 import type { WriteSession } from '../writer.ts';
+import { changeSensors, insertHot, write } from './append-statements.ts';
 import type { SeriesKey } from './chunk-table.ts';
 import type { HotLimits } from './hot-limits.ts';
 import { type HotRow, toHotRows } from './hot-rows.ts';
@@ -105,27 +108,10 @@ function keysOf(batches: readonly ColumnBatch[]): ReadonlySet<string> {
   return keys;
 }
 
-const selectSensors = `
+const selectSensors = (here: string): string => `
   select place::integer as place, bucket, series, arrivals, newest, last_received
   from unnest($1::text[], $2::text[]) with ordinality as given (device, sensor, place)
-  join sensors on device_id = device and sensor_id = sensor`;
-const write = `
-  with changed as (
-    update sensors set arrivals = arrivals + added, bytes = bytes + took,
-      newest = greatest(sensors.newest, given.newest),
-      last_at = case when moves then given.last_at else sensors.last_at end,
-      last_received = case when moves then given.last_received else sensors.last_received end,
-      last_value = case when moves then given.last_value else sensors.last_value end
-    from unnest($1::smallint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::float8[],
-      $6::boolean[], $7::float8[], $8::float8[], $9::text[])
-      as given (bucket, series, added, took, newest, moves, last_at, last_received, last_value)
-    where sensors.bucket = given.bucket and sensors.series = given.series)
-  insert into hot (bucket, series, ordinal, min_time, max_time, count, points)
-  select bucket, series, ordinal, min_time, max_time, count,
-    substring($10::bytea from start + 1 for length)
-  from unnest($11::smallint[], $12::bigint[], $13::bigint[], $14::float8[], $15::float8[],
-    $16::integer[], $17::integer[], $18::integer[])
-    as rows (bucket, series, ordinal, min_time, max_time, count, start, length)`;
+  join sensors on ${here} device_id = device and sensor_id = sensor`;
 
 /** A sensor as the commit finds it, and what the commit brings. */
 interface SeriesState {
@@ -162,7 +148,7 @@ export async function appendPushes(
 ): Promise<Appended> {
   const { limits } = looking;
   const outcomes: AppendOutcome[] = batch.map(() => ({ kind: 'missing' }));
-  const states = await statesOf(session, batch, looking.own);
+  const states = await statesOf(session, batch, looking);
   const ids = await findIds(session, batch);
   for (let from = 0; from < states.length; from += limits.seriesPerLook) {
     const some = states.slice(from, from + limits.seriesPerLook);
@@ -183,7 +169,7 @@ export async function appendPushes(
   }
   const changed = states.filter(({ added }) => added > 0);
   const rows = await rowsOf(changed, limits);
-  if (rows.length > 0) writeRows(session, changed, rows, limits);
+  if (rows.length > 0) writeRows(session, changed, rows, looking);
   keepIds(session, batch, { ids, outcomes });
   return { outcomes, rows };
 }
@@ -192,6 +178,7 @@ export async function appendPushes(
 interface AppendReads extends Pick<PartsLoading, 'loadSeveral'> {
   readonly view: ViewSeries;
   readonly limits: HotLimits;
+  readonly hasParts: boolean;
   /** The process, where several serve. */
   readonly own: number | undefined;
 }
@@ -263,7 +250,7 @@ async function rowsOf(
 async function statesOf(
   session: WriteSession,
   batch: readonly Push[],
-  own: number | undefined,
+  { own, hasParts }: AppendReads,
 ): Promise<readonly SeriesState[]> {
   const sensors = new Map<string, { readonly sensor: SensorRef; readonly places: number[] }>();
   for (const [place, sensor] of batch.entries()) {
@@ -274,14 +261,17 @@ async function statesOf(
     else known.places.push(place);
   }
   const asked = [...sensors.values()];
+  const select = selectSensors(isHere(hasParts, 3));
+  const devices = asked.map(({ sensor }) => sensor.deviceId);
   const found = await session.all<
     Record<'place' | 'bucket' | 'series' | 'arrivals', number> &
       Record<'newest' | 'last_received', number | null>
   >(
     // One that was removed and made anew since the commit locked its sensors has another row.
-    own === undefined ? selectSensors : `${selectSensors} for no key update of sensors`,
-    asked.map(({ sensor }) => sensor.deviceId),
+    own === undefined ? select : `${select} for no key update of sensors`,
+    devices,
     asked.map(({ sensor }) => sensor.sensorId),
+    ...(hasParts ? [devices.map(bucketOf)] : []),
   );
   return found.flatMap(({ place, bucket, series, arrivals, newest, ...row }) => {
     const known = asked[place - 1];
@@ -356,7 +346,7 @@ function writeRows(
   session: WriteSession,
   states: readonly SeriesState[],
   rows: readonly HotRow[],
-  limits: HotLimits,
+  { limits, hasParts }: AppendReads,
 ): void {
   const lasts = states.map(({ last }) => last && lastColumns(last));
   const blob = Buffer.concat(rows.map(({ points }) => points));
@@ -368,8 +358,7 @@ function writeRows(
     end += points.length;
     return end - points.length;
   });
-  session.send(
-    write,
+  const changes = [
     states.map(({ bucket }) => bucket),
     states.map(({ series }) => series),
     states.map(({ added }) => added),
@@ -379,6 +368,8 @@ function writeRows(
     lasts.map((last) => last?.at ?? null),
     lasts.map((last) => last?.received ?? null),
     lasts.map((last) => last?.value ?? null),
+  ];
+  const inserted = [
     blob,
     rows.map(({ bucket }) => bucket),
     rows.map(({ series }) => series),
@@ -388,7 +379,11 @@ function writeRows(
     rows.map(({ count }) => count),
     starts,
     rows.map(({ points }) => points.length),
-  );
+  ];
+  if (hasParts) {
+    session.send(changeSensors, ...changes);
+    session.send(insertHot, ...inserted);
+  } else session.send(write, ...changes, ...inserted);
 }
 
 function lastColumns({ batch, row }: NonNullable<SeriesState['last']>) {

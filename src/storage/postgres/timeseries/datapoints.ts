@@ -1,8 +1,10 @@
 import type { SensorRef } from '../../../domain/datapoints/datapoint.ts';
 import { toDatapointColumns } from '../../../domain/datapoints/datapoint-columns.ts';
 import type {
+  AppendOutcome,
   DatapointStore,
   Note,
+  Push,
   Range,
   SummarisedStep,
 } from '../../../domain/datapoints/datapoint-store.ts';
@@ -16,8 +18,10 @@ import type { Log } from '../../../lib/log.ts';
 import { countInRange, scanPart } from '../../chunks/datapoint-page.ts';
 import { summariseStanding } from '../../chunks/datapoint-summary.ts';
 import type { DamagedRows } from '../../faults.ts';
+import { bucketOf } from '../../sql/device-row.ts';
 import { lockDevices, type PostgresCommit } from '../evaluations.ts';
 import { tellOthers } from '../feed-log.ts';
+import type { Parts } from '../parts.ts';
 import type { StoreContext } from '../store-context.ts';
 import type { WriteSession } from '../writer.ts';
 import { appendPushes } from './append.ts';
@@ -66,14 +70,16 @@ export function createDatapointStore(
 ): PostgresDatapoints {
   const { reader, writer, damaged, log, limits = hotLimits, own } = options;
   const cache = createChunkCache(limits, log);
-  const { loadParts, loadSeveral } = createPartsLoading(damaged);
+  const hasParts = writer.parts.length > 0;
+  const { loadParts, loadSeveral } = createPartsLoading(damaged, hasParts);
   const view = createViewSeries({ cache, limits, loadParts });
-  const lasts = createLastValues(reader, damaged);
-  const hours = createRetainedHours(reader);
+  const looking = { view, loadSeveral, limits, own, hasParts };
+  const lasts = createLastValues(reader, damaged, hasParts);
+  const hours = createRetainedHours(reader, hasParts);
   const flusher = createFlusher({
     ...{ limits, log },
     carryOut: (key) =>
-      writer.call((tx) => flushSeries(tx, key, { limits, damaged }), { series: [key.series] }),
+      writer.call((tx) => flushSeries(tx, key, { limits, damaged }), { series: [key] }),
   });
 
   async function look<Result>(
@@ -85,27 +91,29 @@ export function createDatapointStore(
     return (await view(reader, sensor, range, work)) ?? absent;
   }
 
+  const append: DatapointStore['append'] = async (batch, notesOf) => {
+    const store = async (tx: WriteSession) => {
+      const appended = await appendPushes(tx, batch, looking);
+      if (notesOf !== undefined) {
+        const wants = tx.others()?.wants;
+        const isWanted = (id: DeviceId) => wants?.[valueGroupOf(id)] === '1';
+        const commit: PostgresCommit = { isWanted, tx };
+        const notes = await notesOf(appended.outcomes, commit);
+        lockDevices(
+          tx,
+          notes.flatMap(({ look }) => look ?? []),
+        );
+        await tellInSteps(tx, notes);
+      }
+      return appended;
+    };
+    const { outcomes, rows } = await writer.call(store, { sensors: batch });
+    flusher.add(rows.map((row) => ({ ...row, rows: 1 })));
+    return outcomes;
+  };
+
   return {
-    async append(batch, notesOf) {
-      const store = async (tx: WriteSession) => {
-        const appended = await appendPushes(tx, batch, { view, loadSeveral, limits, own });
-        if (notesOf !== undefined) {
-          const wants = tx.others()?.wants;
-          const isWanted = (id: DeviceId) => wants?.[valueGroupOf(id)] === '1';
-          const commit: PostgresCommit = { isWanted, tx };
-          const notes = await notesOf(appended.outcomes, commit);
-          lockDevices(
-            tx,
-            notes.flatMap(({ look }) => look ?? []),
-          );
-          await tellInSteps(tx, notes);
-        }
-        return appended;
-      };
-      const { outcomes, rows } = await writer.call(store, { sensors: batch });
-      flusher.add(rows.map((row) => ({ ...row, rows: 1 })));
-      return outcomes;
-    },
+    append: inParts(writer.parts, append),
     scan: (sensor, page, charactersMax) =>
       look(sensor, page, { columns: toDatapointColumns([]), isCut: false }, (seen) =>
         scanPart({ ...seen, page }, charactersMax),
@@ -126,6 +134,31 @@ export function createDatapointStore(
       flusher.add(await reader.all<HotCount>(selectHotCounts));
     },
     close: flusher.close,
+  };
+}
+
+const missing: AppendOutcome = { kind: 'missing' };
+
+/** Appends in a commit for each part; one that fails keeps nothing of its own pushes. */
+function inParts(parts: Parts, append: DatapointStore['append']): DatapointStore['append'] {
+  if (parts.length === 0) return append;
+  const partOf = ({ deviceId }: Push) => parts[bucketOf(deviceId)];
+  return async (batch, notesOf) => {
+    /** Outcomes of parts, where their pushes are in the batch. */
+    function placed(known: readonly (readonly [unknown, readonly AppendOutcome[]])[]) {
+      const left = new Map(known.map(([part, own]) => [part, own.values()]));
+      return batch.map((push) => left.get(partOf(push))?.next().value ?? missing);
+    }
+    const byPart = [...Map.groupBy(batch, partOf)];
+    const appending = byPart.map(async ([part, pushes]) => {
+      const failed = (reason: unknown) => pushes.map(() => ({ kind: 'failed', reason }) as const);
+      const own = append(
+        pushes,
+        notesOf && ((outcomes, commit) => notesOf(placed([[part, outcomes]]), commit)),
+      );
+      return [part, await (byPart.length === 1 ? own : own.catch(failed))] as const;
+    });
+    return placed(await Promise.all(appending));
   };
 }
 

@@ -16,11 +16,13 @@ import {
   restoreHours,
   takeOld,
 } from '../../chunks/retention-step.ts';
+import { bucketOf } from '../../sql/device-row.ts';
 import { retentionTablesOf } from '../../sql/retention-tables.ts';
 import { type StateRow, stateFromRow } from '../../sql/retentions.ts';
 import type { SqlSession } from '../../sql/session.ts';
 import { found } from '../../sql/table.ts';
 import { hourTables } from '../own-tables.ts';
+import { isHere } from '../parts.ts';
 import type { WriteSession } from '../writer.ts';
 import { chunksOf, type SeriesKey } from './chunk-table.ts';
 import type { HotLimits } from './hot-limits.ts';
@@ -36,35 +38,39 @@ export const daysWithHours = (condition: string, max: string): string => `
   where before < ${max} + ${hoursBeside}`;
 
 const ofSensor = `
-  (bucket, series) = (select bucket, series from sensors where device_id = $1 and sensor_id = $2)`;
+  bucket = $3 and series = (
+    select series from sensors where bucket = $3 and device_id = $1 and sensor_id = $2)`;
 const selectState = `select raw_before, open_hour from retained_series where ${ofSensor}`;
-const selectDays = daysWithHours(`${ofSensor} and day >= $3 and day <= $4`, '$5::integer');
-const selectStandsFrom = `
+const selectDays = daysWithHours(`${ofSensor} and day >= $4 and day <= $5`, '$6::integer');
+const selectStandsFrom = (hasParts: boolean): string => `
   select max(raw_before) as stands
   from unnest($1::text[], $2::text[]) as given (device, sensor)
-    join sensors on device_id = device and sensor_id = sensor
+    join sensors on ${isHere(hasParts, 4)} device_id = device and sensor_id = sensor
     join retained_series using (bucket, series)
-  where raw_before > $3`;
+  where ${isHere(hasParts, 4).replace('bucket', 'retained_series.bucket')} raw_before > $3`;
 
 /** Reads the hours that retention left of datapoints, and how far it has come. */
-export function createRetainedHours(reader: SqlSession) {
+export function createRetainedHours(reader: SqlSession, hasParts: boolean) {
   return {
     async state({ deviceId, sensorId }: SensorRef): ReturnType<Retaining['state']> {
-      return found(await reader.first<StateRow>(selectState, deviceId, sensorId), stateFromRow);
+      const key = [deviceId, sensorId, bucketOf(deviceId)] as const;
+      return found(await reader.first<StateRow>(selectState, ...key), stateFromRow);
     },
     async hours({ deviceId, sensorId }: SensorRef, range: Range, max: number): Promise<Stretches> {
       const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY } = range;
       const days = await reader.all<{ summary: Uint8Array }>(
-        ...([selectDays, deviceId, sensorId, startOfDay(from), startOfDay(to), max] as const),
+        ...([selectDays, deviceId, sensorId, bucketOf(deviceId)] as const),
+        ...[startOfDay(from), startOfDay(to), max],
       );
       return hoursAmong(days, { from, to }, max);
     },
     async standsFrom(sensors: readonly SensorRef[], range: Range): Promise<Instant | undefined> {
       const row = await reader.first<{ stands: number | null }>(
-        selectStandsFrom,
+        selectStandsFrom(hasParts),
         sensors.map(({ deviceId }) => deviceId),
         sensors.map(({ sensorId }) => sensorId),
         range.from ?? Number.NEGATIVE_INFINITY,
+        ...(hasParts ? [sensors.map(({ deviceId }) => bucketOf(deviceId))] : []),
       );
       return row?.stands ?? undefined;
     },
@@ -74,7 +80,8 @@ export function createRetainedHours(reader: SqlSession) {
 const isOf = 'bucket = $1 and series = $2';
 /** Nobody else changes its data until the commit ends. */
 const lockSensor = `
-  select bucket, series from sensors where device_id = $1 and sensor_id = $2 for no key update`;
+  select bucket, series from sensors
+  where device_id = $1 and sensor_id = $2 and bucket = $3 for no key update`;
 const oldestOutside = `select min(min_time) as time from hot where ${isOf}`;
 
 /** The report of a step of retention, with its series; -1: there is no such sensor. */
@@ -88,7 +95,7 @@ export async function takeOldDatapoints(
   { deviceId, sensorId }: SensorRef,
   { limits, ...ages }: RetentionLimits & { readonly limits: HotLimits },
 ): Promise<RetentionOutcome> {
-  const key = await session.first<SeriesKey>(lockSensor, deviceId, sensorId);
+  const key = await session.first<SeriesKey>(lockSensor, deviceId, sensorId, bucketOf(deviceId));
   if (key === undefined) return { ...nothingTaken, series: -1, state: 'done' };
   const { bucket, series } = key;
   const { rawBefore } = ages;
@@ -110,7 +117,7 @@ export async function putHours(
   { deviceId, sensorId }: SensorRef,
   { state, given }: { readonly state: RetainedState; readonly given: readonly HourTally[] },
 ): Promise<'put' | 'missing'> {
-  const key = await session.first<SeriesKey>(lockSensor, deviceId, sensorId);
+  const key = await session.first<SeriesKey>(lockSensor, deviceId, sensorId, bucketOf(deviceId));
   if (key === undefined) return 'missing';
   await runAwaiting(restoreHours(retentionTablesOf(session, key, hourTables), state, given));
   return 'put';

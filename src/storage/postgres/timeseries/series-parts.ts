@@ -8,8 +8,10 @@ import type { ChunkHead } from '../../chunks/chunk.ts';
 import { type Columns, sortByTime } from '../../chunks/columns.ts';
 import { hoursAmong } from '../../chunks/retention-step.ts';
 import type { DamagedRows } from '../../faults.ts';
+import { bucketOf } from '../../sql/device-row.ts';
 import { stateFromRow } from '../../sql/retentions.ts';
 import type { SqlSession } from '../../sql/session.ts';
+import { isHere } from '../parts.ts';
 import type { SeriesKey } from './chunk-table.ts';
 import { decodeHot, joinBatches } from './hot-rows.ts';
 import { daysWithHours } from './retention-steps.ts';
@@ -40,40 +42,47 @@ export interface KnownRange extends SeriesKey {
 // A single statement, so that nothing is missed that moves from "hot" to chunks meanwhile.
 const selectParts = `
   select 1, hot.bucket, hot.series, ordinal, min_time, max_time, count, points
-  from one join hot using (bucket, series) where max_time >= $3 and min_time <= $4
+  from one join hot using (bucket, series)
+  where hot.bucket = $5 and max_time >= $3 and min_time <= $4
   union all
   select 2, chunks.bucket, chunks.series, id, min_time, max_time, count, null
-  from one join chunks using (bucket, series) where max_time >= $3 and min_time <= $4`;
+  from one join chunks using (bucket, series)
+  where chunks.bucket = $5 and max_time >= $3 and min_time <= $4`;
+const one = `
+  select bucket, series from sensors
+  where device_id = $1 and sensor_id = $2 and bucket = $5::smallint`;
 const selectSeries = `
-  with one as (select bucket, series from sensors where device_id = $1 and sensor_id = $2)
+  with one as (${one})
   select 0 as kind, bucket, series, 0::bigint as id, null::float8 as min_time,
     null::float8 as max_time, 0 as count, null::bytea as points
   from one
   union all ${selectParts}`;
-const isDay = '(bucket, series) = (select bucket, series from one) and day >= $5 and day <= $4';
+const isDay = `
+  bucket = $5 and series = (select series from one) and day >= $6 and day <= $4`;
 /** The same with what retention left: its state in the times of the first row. */
 const selectRetained = `
-  with one as (select bucket, series from sensors where device_id = $1 and sensor_id = $2)
+  with one as (${one})
   select 0 as kind, bucket, series, 0::bigint as id, raw_before as min_time,
     open_hour as max_time, 0 as count, null::bytea as points
-  from one left join retained_series using (bucket, series)
+  from one left join (select * from retained_series where bucket = $5) as retained
+    using (bucket, series)
   union all ${selectParts}
   union all
   select 3, bucket, series, 0, day, day, 0, summary
   from (${daysWithHours(isDay, `${hoursPerStep}`)}) as days`;
 /** Of several sensors; in the order of each, so that each is found by its key. */
-const selectSeveral = `
+const selectSeveral = (here: string): string => `
   with given as (
     select * from unnest($1::smallint[], $2::bigint[], $3::float8[], $4::float8[])
       as given (bucket, series, from_time, to_time))
   select 1 as kind, found.* from given cross join lateral (
     select bucket, series, ordinal as id, min_time, max_time, count, points from hot
-    where hot.bucket = given.bucket and hot.series = given.series
+    where ${here} hot.bucket = given.bucket and hot.series = given.series
       and max_time >= from_time and min_time <= to_time order by ordinal) as found
   union all
   select 2, found.* from given cross join lateral (
     select bucket, series, id, min_time, max_time, count, null::bytea from chunks
-    where chunks.bucket = given.bucket and chunks.series = given.series
+    where ${here} chunks.bucket = given.bucket and chunks.series = given.series
       and max_time >= from_time and min_time <= to_time order by min_time) as found`;
 
 interface Row {
@@ -88,7 +97,7 @@ interface Row {
 }
 
 /** Loads what is not in chunks, and what chunks there are. */
-export function createPartsLoading(damaged: DamagedRows) {
+export function createPartsLoading(damaged: DamagedRows, hasParts = false) {
   function partsOf({ bucket, series }: SeriesKey, rows: readonly Row[]) {
     const hot = rows.filter(({ kind }) => kind === 1).sort((a, b) => a.id - b.id);
     const batches = hot.flatMap(({ id, points }) => {
@@ -112,7 +121,7 @@ export function createPartsLoading(damaged: DamagedRows) {
       const [first, last] = [from ?? Number.NEGATIVE_INFINITY, to ?? Number.POSITIVE_INFINITY];
       const rows = await session.all<Row>(
         ...([hasHours ? selectRetained : selectSeries, sensor.deviceId, sensor.sensorId] as const),
-        ...[first, last, ...(hasHours ? [startOfDay(first)] : [])],
+        ...[first, last, bucketOf(sensor.deviceId), ...(hasHours ? [startOfDay(first)] : [])],
       );
       const [one] = rows.filter(({ kind }) => kind === 0);
       if (one === undefined) return undefined;
@@ -136,7 +145,7 @@ export function createPartsLoading(damaged: DamagedRows) {
     ): Promise<(series: number) => SeriesParts | undefined> {
       if (ranges.length === 0) return () => undefined;
       const rows = await session.all<Row>(
-        selectSeveral,
+        selectSeveral(isHere(hasParts, 1)),
         ranges.map(({ bucket }) => bucket),
         ranges.map(({ series }) => series),
         ranges.map(({ from }) => from),
