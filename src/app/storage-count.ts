@@ -63,7 +63,7 @@ function createStorageCount(
 ): ServiceStorage {
   const { users, datapoints } = storage;
 
-  /** What was stored of devices whose owners are not read yet. */
+  /** Stored bytes that no owner has been charged for: owners of these devices are not read yet. */
   const uncounted = new Map<DeviceId, Stored>();
   let counting: Promise<void> | undefined;
 
@@ -99,6 +99,7 @@ function createStorageCount(
     if (uncounted.size > 0) counting ??= countLater();
   }
 
+  /** Charges the owner for what is not counted yet of the device. */
   function countNow({ id, owner }: Device): void {
     const { bytes = 0, ofStrangers = 0 } = uncounted.get(id) ?? {};
     uncounted.delete(id);

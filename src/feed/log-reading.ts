@@ -30,8 +30,7 @@ export function createLogReading(options: {
     log.debug({ err: error }, 'other processes could not be heard');
 
   async function readAll(): Promise<void> {
-    const isTidied =
-      tidying === undefined && performance.now() - tidiedAt >= memberLimits.logTidyMs;
+    const mayTidy = tidying === undefined && performance.now() - tidiedAt >= memberLimits.logTidyMs;
     await first();
     if (isUnsettled) await settle();
     while (!isResting) {
@@ -56,7 +55,7 @@ export function createLogReading(options: {
         break;
       }
     }
-    if (!isTidied || isResting) return;
+    if (!mayTidy || isResting) return;
     tidiedAt = performance.now();
     // All own work that had come before this read is done: it is to be stored, too.
     await acted();

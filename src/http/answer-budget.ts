@@ -163,7 +163,7 @@ export function createAnswerBudget(
     askedBy,
     /**
      * Finds who asks before the body is there: the account that the head names, else the client.
-     * Its connection counts for the account from then on. Never rejects.
+     * The connection counts for the account from then on. Never rejects.
      */
     async identify(request: RequestSource): Promise<Payer> {
       try {

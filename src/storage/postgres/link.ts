@@ -30,7 +30,7 @@ import { type Backend, lockService, type Serving } from './service-lock.ts';
 export interface Transaction {
   readonly session: SqlSession;
   readonly part: number;
-  /** Its number in the part. */
+  /** The number of the commit in the part. */
   readonly seq: number;
   /** When one of these fails, nothing is kept. */
   readonly send: Sender['send'];

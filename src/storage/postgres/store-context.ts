@@ -39,11 +39,10 @@ function createSharedWrites(member: number | undefined, hasParts: boolean): SqlW
   return {
     ...writes,
     async removeUser(session, id) {
-      if (!hasParts) await removeHot(session, ofUser, id);
-      else {
+      if (hasParts) {
         const devices = await session.all<{ id: DeviceId }>(devicesOfUser, id);
         for (const device of devices) await lockInPart(session, device.id);
-      }
+      } else await removeHot(session, ofUser, id);
       return writes.removeUser(session, id);
     },
     async removeDevice(session, id) {

@@ -129,7 +129,7 @@ describe('values that processes want', { skip: noPostgres, timeout: 60_000 }, ()
     assert.equal(await isWrittenAt(one), false);
     await claim(other);
     assert.ok(await isWrittenAt(one));
-    // Its own subscriptions alone count once the session has caught up.
+    // The subscriptions of the session alone count once it has caught up.
     await commit(other);
     assert.ok(await isWrittenAt(one), 'given up while the session is behind');
     await sharedOf(other).caughtUp([key]);

@@ -18,7 +18,7 @@ const insert = (sensors: string): string => `
 const behindNine = (sql: string): string =>
   sql.replaceAll(/\$(\d+)/g, (_, at) => `$${Number(at) + 9}`);
 
-/** What a commit changes of sensors, and behind it their rows of `hot`. */
+/** The changes of a commit to its sensors, and behind them the rows of `hot`. */
 export const write = `with changed as (${change}) ${behindNine(insert(''))}`;
 
 // Where there are parts, these instead: a row of `hot` is inserted by way of its sensor's, by which
