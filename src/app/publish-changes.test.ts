@@ -81,6 +81,13 @@ test('what was not there, and what gives nobody a right, is not told', async () 
   assert.deepEqual(told, []);
 });
 
+test('a grant that is gone already is told: who removed it may not have been able to', async () => {
+  const { storage, told } = await aStorage();
+  const username = aUser('bo').username;
+  assert.equal(await storage.grants.remove('device', 'd', username), 'missing');
+  assert.deepEqual(told, [{ kind: 'grant_changed', on: 'device', resource: 'd', username }]);
+});
+
 test('what retention takes of a sensor with corrections is told', async () => {
   const engine = await temporaryStorage();
   let isCorrected = false;

@@ -206,9 +206,12 @@ function grantWrites({ grants }: Storage, tell: Tell) {
       const { kind: on, resource, username } = grant;
       return tell(grants.put(grant), { kind: 'grant_changed', on, resource, username });
     },
-    remove(on, resource, username) {
-      const write = grants.remove(on, resource, username);
-      return tell(write, { kind: 'grant_changed', on, resource, username });
+    async remove(on, resource, username) {
+      const change = { kind: 'grant_changed', on, resource, username } as const;
+      const outcome = await tell(grants.remove(on, resource, username), change);
+      // Another process may have removed it, and lost the database before it could tell.
+      if (outcome === 'missing') await tell(Promise.resolve(), change);
+      return outcome;
     },
   } satisfies Partial<Storage['grants']>;
 }

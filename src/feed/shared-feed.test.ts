@@ -161,17 +161,20 @@ describe('a feed whose changes others hear', () => {
     assert.deepEqual(other.told, [{ kind: 'anything' }]);
   });
 
-  test('refused values that were stored all the same are told in their place', async (context) => {
+  test('what was refused and written all the same is told here in its place', async (context) => {
     const shared = createLog();
     const other = shared.open(2);
     const one = await join(context, shared, 1);
+    const heard: string[] = [];
+    one.feed.peers.onTold(async (text) => void heard.push(text));
     shared.state.saysNews = false;
     await other.append(textOf(1));
-    shared.tellOwn([textOf(2), '!a message', JSON.stringify(changed('d')), textOf(3)]);
-    assert.deepEqual(one.values, []);
+    shared.tellOwn([textOf(2), '!a will', JSON.stringify(changed('d')), textOf(3)]);
+    assert.deepEqual([one.values, heard], [[], []]);
     await one.feed.held?.released();
     assert.deepEqual(one.values, [1, 2, 3]);
-    assert.deepEqual(one.told, []);
+    assert.deepEqual(heard, ['a will']);
+    assert.deepEqual(one.told, [changed('d')]);
   });
 
   test('what others committed before is told before', async (context) => {

@@ -150,7 +150,7 @@ export function createSharedFeed(options: {
     figures: reading.figures,
     async start() {
       endNews = shared.onNews((own = []) => {
-        for (const text of own.filter(isEventText)) held.inOrder(() => void act(text));
+        for (const text of own) held.inOrder(() => void act(text));
         barrier.news();
         void look();
       });

@@ -9,6 +9,8 @@ export interface PeerOptions {
   /** Absent: a guest. */
   readonly username?: string;
   readonly password?: string;
+  /** The last will, of QoS 1. */
+  readonly will?: { readonly topic: string; readonly payload: string };
   readonly onPacket: (packet: Packet) => void;
 }
 
@@ -20,13 +22,15 @@ export interface Peer {
   readonly closed: Promise<void>;
   /** Says goodbye. */
   end(): Promise<void>;
+  /** Ends without a goodbye. */
+  breakOff(): void;
 }
 
 const sessionSeconds = 3_600;
 
 /** Connects to the port of HTTP, which takes MQTT too; rejects when there is no CONNACK. */
 export async function connectPeer(options: PeerOptions): Promise<Peer> {
-  const { url, clientId, version, onPacket, username, password } = options;
+  const { url, clientId, version, onPacket, username, password, will } = options;
   const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', noDelay: true });
   const { promise: closed, resolve: close } = Promise.withResolvers<void>();
   socket.once('close', () => close());
@@ -46,6 +50,9 @@ export async function connectPeer(options: PeerOptions): Promise<Peer> {
     cmd: 'connect',
     ...{ protocolId: 'MQTT', protocolVersion: version, clientId, clean: false, keepalive: 60 },
     ...(username !== undefined && { username, password: Buffer.from(password ?? '') }),
+    ...(will && {
+      will: { topic: will.topic, payload: Buffer.from(will.payload), qos: 1, retain: false },
+    }),
     ...(version === 5 && { properties: { sessionExpiryInterval: sessionSeconds } }),
   });
   const isSessionPresent = await greeted;
@@ -58,6 +65,7 @@ export async function connectPeer(options: PeerOptions): Promise<Peer> {
       socket.end();
       await closed;
     },
+    breakOff: () => void socket.destroy(),
   };
 }
 

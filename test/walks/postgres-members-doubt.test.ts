@@ -1,8 +1,9 @@
 // In a process of its own: it starts a database server and several processes that share it.
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Packet } from 'mqtt-packet';
+import { postgresLimits } from '../../src/storage/postgres/postgres-limits.ts';
 import { openProxy } from '../cluster/tcp-proxy.ts';
 import { noPostgres, postgresOfTests } from '../postgres-schemas.ts';
 import { onServer } from '../postgres-server.ts';
@@ -10,15 +11,16 @@ import { type MemberProcess, membersOf } from './member-processes.ts';
 import { connectPeer, type Peer } from './mqtt-peer.ts';
 
 const topic = 'devices/field/sensors/s/value';
+const will = { topic: 'devices/field/wills', payload: JSON.stringify({ value: 'gone' }) };
 const marks = ['first', 'second'];
 
-/** Makes the commit of a push take so long that its link can be cut before the answer. */
-const slowCommits = (schema: string): string => `
-  create function ${schema}.take_long() returns trigger language plpgsql
+/** Makes commits with rows of a table take so long that their link can be cut before the answer. */
+const slowCommits = (table: string): string => `
+  create function ${table}_takes_long() returns trigger language plpgsql
     as $$ begin perform pg_sleep(1); return null; end $$;
-  create constraint trigger slow after insert on ${schema}.hot
-    deferrable initially deferred for each row execute function ${schema}.take_long()`;
-const quickCommits = (schema: string): string => `drop trigger slow on ${schema}.hot`;
+  create constraint trigger slow after insert on ${table}
+    deferrable initially deferred for each row execute function ${table}_takes_long()`;
+const quickCommits = (table: string): string => `drop trigger slow on ${table}`;
 const findCommit = `
   select 1 from pg_stat_activity where state = 'active' and query = 'commit'
     and application_name = 'kipimo writes'`;
@@ -37,11 +39,13 @@ async function comeTo(
   { running }: MemberProcess,
   clientId: string,
   onPacket: (packet: Packet) => void,
+  last?: typeof will,
 ): Promise<Peer> {
   const giveUpAt = performance.now() + 30_000;
   for (;;) {
     try {
-      return await connectPeer({ url: running.url, clientId, version: 5, onPacket });
+      const options = { url: running.url, clientId, version: 5, onPacket } as const;
+      return await connectPeer({ ...options, ...(last && { will: last }) });
     } catch (error) {
       if (performance.now() > giveUpAt) throw error;
       await wait(200);
@@ -50,7 +54,7 @@ async function comeTo(
 }
 
 /** A subscriber of QoS 2, and what it gets. */
-async function hear(member: MemberProcess, clientId: string) {
+async function hear(member: MemberProcess, clientId: string, to = topic) {
   const got: string[] = [];
   const open = new Set<number>();
   let isSubscribed = false;
@@ -67,7 +71,7 @@ async function hear(member: MemberProcess, clientId: string) {
     open.add(messageId);
     peer.send({ cmd: 'pubrec', messageId });
   });
-  peer.send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic, qos: 2 }] });
+  peer.send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: to, qos: 2 }] });
   await until(() => isSubscribed, `${clientId} is subscribed`);
   return got;
 }
@@ -79,25 +83,29 @@ const publishAll = (peer: Peer, dup: boolean): void => {
   }
 };
 
+/** Two processes whose links to the database are one: none gives the other up. */
+async function startTwo(context: TestContext, schema: string) {
+  const server = await postgresOfTests();
+  const start = await membersOf(server, schema);
+  const link = await openProxy(Number(new URL(server.url).port));
+  context.after(() => link.close());
+  const [one, other] = [await start(link), await start(link)];
+  context.after(() => Promise.all([one, other].map((each) => each[Symbol.asyncDispose]())));
+  const json = { id: 'field', sensors: [{ id: 's' }] };
+  assert.equal((await one.call({ method: 'POST', path: '/devices', json })).status, 204);
+  return { server, link, one, other };
+}
+
 describe('a commit whose answer was lost', { skip: noPostgres }, () => {
   for (const [place, schema] of [
     ['another process', 'doubt_elsewhere'],
     ['the same process', 'doubt_here'],
   ] as const) {
-    test(`reaches each subscriber once; its publisher goes on at ${place}`, async () => {
-      const server = await postgresOfTests();
-      const start = await membersOf(server, schema);
-      // One link for both: none gives the other up.
-      const link = await openProxy(Number(new URL(server.url).port));
-      await using ends = new AsyncDisposableStack();
-      ends.defer(() => link.close());
-      await using one = await start(link);
-      await using other = await start(link);
-      const json = { id: 'field', sensors: [{ id: 's' }] };
-      assert.equal((await one.call({ method: 'POST', path: '/devices', json })).status, 204);
+    test(`reaches each subscriber once; its publisher goes on at ${place}`, async (context) => {
+      const { server, link, one, other } = await startTwo(context, schema);
       const heard = [await hear(one, 'here'), await hear(other, 'there')];
       const publisher = await comeTo(one, 'publisher', () => undefined);
-      await onServer(server.url, slowCommits(schema));
+      await onServer(server.url, slowCommits(`${schema}.hot`));
       publishAll(publisher, false);
       await until(
         async () => (await onServer(server.url, findCommit)).rows.length > 0,
@@ -106,7 +114,7 @@ describe('a commit whose answer was lost', { skip: noPostgres }, () => {
       link.set('cut');
       // The process waits for its database, then it tells its client to try again.
       await publisher.closed;
-      await onServer(server.url, quickCommits(schema));
+      await onServer(server.url, quickCommits(`${schema}.hot`));
       const stored = await onServer(
         server.url,
         `select sum(count)::integer as n from ${schema}.hot`,
@@ -134,4 +142,28 @@ describe('a commit whose answer was lost', { skip: noPostgres }, () => {
       assert.deepEqual(heard, [marks, marks]);
     });
   }
+
+  test('brings a will to all who listen, once', async (context) => {
+    const schema = 'doubt_will';
+    const { server, link, one, other } = await startTwo(context, schema);
+    const heard = [await hear(one, 'here', will.topic), await hear(other, 'there', will.topic)];
+    const mortal = await comeTo(one, 'mortal', () => undefined, will);
+    await onServer(server.url, slowCommits(`${schema}.feed_log`));
+    mortal.breakOff();
+    await until(
+      async () => (await onServer(server.url, findCommit)).rows.length > 0,
+      'it is being committed',
+    );
+    link.set('cut');
+    // So long a commit is tried again: behind it, it counts as refused.
+    await wait(postgresLimits.awayMs + 2_000);
+    await onServer(server.url, quickCommits(`${schema}.feed_log`));
+    link.set('open');
+    await until(() => heard.every((got) => got.length > 0), 'everybody has it').catch(
+      () => undefined,
+    );
+    // A second one would come behind it.
+    await wait(3_000);
+    assert.deepEqual(heard, [['gone'], ['gone']]);
+  });
 });

@@ -124,7 +124,8 @@ export function createFeedLog(options: {
         }
         const row = await tx.first<{ place: number }>(insert, own, text);
         if (row === undefined) return undefined;
-        tx.news();
+        // A will is not published again once it has ended: it reaches clients here all the same.
+        tx.news(settled === undefined ? [] : [text]);
         return { writer: own, place: row.place };
       }),
     async read() {
