@@ -65,7 +65,7 @@ function createStorageCount(
 
   /** Stored bytes that no owner has been charged for: owners of these devices are not read yet. */
   const uncounted = new Map<DeviceId, Stored>();
-  let counting: Promise<void> | undefined;
+  let isCounting = false;
 
   /** Neighbours in a batch mostly have one owner: what they take is added at once. */
   function countBatch(batch: readonly Push[], outcomes: readonly AppendOutcome[]): void {
@@ -96,7 +96,7 @@ function createStorageCount(
       if (ofStranger > 0) room.strangers.add(owner, ofStranger);
     }
     add();
-    if (uncounted.size > 0) counting ??= countLater();
+    if (uncounted.size > 0 && !isCounting) void countLater();
   }
 
   /** Charges the owner for what is not counted yet of the device. */
@@ -109,6 +109,7 @@ function createStorageCount(
 
   /** The values are stored: no answer waits for this. What fails is tried with the next batch. */
   async function countLater(): Promise<void> {
+    isCounting = true;
     try {
       for (const id of uncounted.keys()) {
         const device = await storage.devices.find(id);
@@ -118,7 +119,7 @@ function createStorageCount(
     } catch (error) {
       log.debug({ err: error }, 'what devices store could not be counted');
     } finally {
-      counting = undefined;
+      isCounting = false;
     }
   }
 
