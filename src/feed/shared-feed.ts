@@ -47,9 +47,15 @@ export function createSharedFeed(options: {
   const settings = createUnwritten(shared);
   const barrier = createBarrier(shared);
   /** Listeners to messages of other processes, and the work before these are acknowledged. */
-  const listeners: ((text: string) => Promise<void>)[] = [];
+  const listeners: Parameters<Peers['onTold']>[0][] = [];
   const works: (() => Promise<void>)[] = [];
-  const reading = createLogReading({ shared, act, acted, first: writeOwed, log });
+  const reading = createLogReading({
+    shared,
+    act: (text) => act(text),
+    acted,
+    first: writeOwed,
+    log,
+  });
   const { look, held } = reading;
   let owes = false;
   let timer: NodeJS.Timeout | undefined;
@@ -74,18 +80,18 @@ export function createSharedFeed(options: {
   }
 
   /** Acts on an entry; an entry that fails does not delay those behind it. */
-  async function act(text: string): Promise<void> {
+  async function act(text: string, isOwn = false): Promise<void> {
     try {
-      await actOn(text);
+      await actOn(text, isOwn);
     } catch (error) {
       log.warn({ err: error }, 'what another process wrote could not be acted on');
     }
   }
 
-  async function actOn(text: string): Promise<void> {
+  async function actOn(text: string, isOwn: boolean): Promise<void> {
     const message = textOf(text);
     if (message !== undefined) {
-      for (const listener of listeners) await listener(message);
+      for (const listener of listeners) await listener(message, isOwn);
       return;
     }
     if (!isEventText(text)) return local.publishChange(changeOfText(text));
@@ -150,7 +156,7 @@ export function createSharedFeed(options: {
     figures: reading.figures,
     async start() {
       endNews = shared.onNews((own = []) => {
-        for (const text of own) held.inOrder(() => void act(text));
+        for (const text of own) held.inOrder(() => void act(text, true));
         barrier.news();
         void look();
       });

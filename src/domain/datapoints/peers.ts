@@ -13,8 +13,11 @@ export interface Peers {
   tell(text: string, settled?: WillName): Promise<void>;
   /** Publishes; resolves once process `by` (or all) acted, or after a second. Throws as `tell`. */
   ask(text: string, by?: number): Promise<void>;
-  /** Calls back with the messages of others, in the order of each, one after the other. */
-  onTold(listener: (text: string) => Promise<void>): void;
+  /**
+   * Calls back with the messages of others, in the order of each, one after the other. \`isOwn\`: it
+   * is of this process, written in a commit that was refused and made all the same.
+   */
+  onTold(listener: (text: string, isOwn: boolean) => Promise<void>): void;
   /**
    * Called before messages of others are acknowledged: when it resolves, this process has acted on
    * them; when it rejects it is called again.

@@ -67,3 +67,25 @@ test('the log is read for groups again when that is asked for as a read ends', a
     assert.ok(reads > readsWhenAsked, `nothing was read when asked after ${ticks} ticks`);
   }
 });
+
+test('of own messages, told again, only those for subscribers are acted on', async () => {
+  const told: ((text: string, isOwn: boolean) => Promise<void>)[] = [];
+  const acted: string[] = [];
+  const peers = {
+    onTold: (listener: (typeof told)[number]) => void told.push(listener),
+    onActed: () => undefined,
+  };
+  const context = {
+    router: { route: ({ topic }: Message) => void acted.push(topic) },
+    ownership: { told: async ({ kind }: { kind: string }) => void acted.push(kind) },
+  };
+  const parts = { context, shared: { onFenced: () => undefined }, deliverEvent: () => undefined };
+  listenToOthers(peers as never, parts as never);
+  const who = { identity: 'i', clientId: 'c', cleanStart: false };
+  const message = { topic: 'wills', payload: Buffer.from(''), qos: 1, retain: false } as const;
+  for (const isOwn of [true, false]) {
+    await told[0]?.(writeTalk({ kind: 'opened', turn: 1, ...who }), isOwn);
+    await told[0]?.(writeTalk({ kind: 'message', message }), isOwn);
+  }
+  assert.deepEqual(acted, ['wills', 'opened', 'wills']);
+});

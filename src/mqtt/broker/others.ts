@@ -79,9 +79,10 @@ export function listenToOthers(peers: Peers, listening: Listening): () => void {
     await renewRetained();
     await journal.settled();
   });
-  peers.onTold(async (text) => {
+  peers.onTold(async (text, isOwn) => {
     const talk = readTalk(text);
     if (talk?.kind === 'message') context.router.route(talk.message);
+    else if (isOwn) return;
     else if (talk?.kind === 'freed') lookAgain();
     else if (talk?.kind === 'retained') for (const topic of talk.topics) doubtful.add(topic);
     else if (talk !== undefined) await ownership?.told(talk);
