@@ -70,7 +70,7 @@ export const plantsOfEngines: readonly Plant[] = [
       patch('src/app/storage-count.ts', 'function countBatch(', 'async function countBatch('),
       patch(
         'src/app/storage-count.ts',
-        'counting ??= countLater();',
+        'void countLater();',
         'await storage.devices.find([...uncounted.keys()][0]!);',
       ),
       patch('src/app/storage-count.ts', '        countBatch(', '        await countBatch('),

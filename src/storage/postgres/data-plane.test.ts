@@ -39,7 +39,7 @@ describe('changes of datapoints', { skip: noPostgres, timeout: 60_000 }, () => {
     await using several = await openSeveral('plane_same');
     const { one, other, url } = several;
     const pushes = async (storage: Storage, names: readonly string[], from: number) => {
-      for (let at = from; at < from + 60; at += 1) {
+      for (let at = from; at < from + 120; at += 1) {
         const batch = names.map((name) => pushTo(name, at, at % 3 === 0 ? noon + at : undefined));
         const outcomes = await storage.datapoints.append(batch);
         assert.ok(outcomes.every(({ kind }) => kind === 'stored'));
@@ -50,8 +50,8 @@ describe('changes of datapoints', { skip: noPostgres, timeout: 60_000 }, () => {
       pushes(other, ['b', 'a'], 1_000),
       pushes(one, ['b'], 2_000),
     ]);
-    assert.equal(await one.datapoints.count(sensor('a'), {}), 120);
-    assert.equal(await other.datapoints.count(sensor('b'), {}), 180);
+    assert.equal(await one.datapoints.count(sensor('a'), {}), 240);
+    assert.equal(await other.datapoints.count(sensor('b'), {}), 360);
     await checkWhole(url);
     const chunks = await onServer(url, 'select from chunks limit 1');
     assert.equal(chunks.rowCount, 1, 'nothing was moved');

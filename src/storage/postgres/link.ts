@@ -284,11 +284,12 @@ async function commit<Answer>(
     hasNews = true;
   };
   const how = { part, isControl: hasNews, wants: wanted?.begin() };
-  const begun = begin(client, beginCommit(membership, last, how), (found) => {
+  const begun = begin(session, membership, beginCommit(membership, last, how), (found) => {
     onBegun();
-    if (found.others) others = { own: membership.id, wants: found.wants };
-    open.isBesideOlder = found.older;
+    if (found?.others) others = { own: membership.id, wants: found.wants };
+    open.isBesideOlder = found?.older === true;
   });
+  begun.catch(() => undefined);
   const { send, arrived } = createSender(session);
   let answer: Answer;
   try {
@@ -324,21 +325,23 @@ interface OthersFound {
   readonly wants: string;
 }
 
-function begin(
-  client: pg.Client,
-  statements: string,
-  onFound: (found: OthersFound) => void,
+/**
+ * Sends all statements at once: none waits for the answer to the one before. What was found is told
+ * before any statement behind these is answered.
+ */
+async function begin(
+  session: SqlSession,
+  { id }: Membership,
+  { first, number }: ReturnType<typeof beginCommit>,
+  onFound: (found: OthersFound | undefined) => void,
 ): Promise<void> {
-  const begun = client.query(statements).then((answer) => {
-    // Each statement has its result.
-    const results = answer as unknown as readonly pg.QueryResult<OthersFound>[];
-    const fence = results.findLast(({ command }) => command === 'UPDATE');
-    if (fence?.rowCount !== 1) throw new FencedError(replaced);
-    const found = results.at(-1)?.rows[0];
-    if (found !== undefined) onFound(found);
-  });
-  begun.catch(() => undefined);
-  return begun;
+  const before = [['begin'] as const, ...first].map((statement) => session.run(...statement));
+  const [changed] = await Promise.all([
+    session.run(...number),
+    session.first<OthersFound>(selectOthers(id)).then(onFound),
+    ...before,
+  ]);
+  if (changed !== 1) throw new FencedError(replaced);
 }
 
 /**

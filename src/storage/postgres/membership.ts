@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
-import type { SqlSession } from '../sql/session.ts';
+import { valueGroups } from '../../domain/members/wanted-values.ts';
+import type { SqlSession, Value } from '../sql/session.ts';
 import { inTransaction, sessionOn } from './connection.ts';
 import { FencedError, newestTables, refuseNewer } from './migrate.ts';
 import type { Parts } from './parts.ts';
@@ -140,30 +141,35 @@ export const selectReached = `
 export const leavePlacesOut = `
   select max(nextval(pg_get_serial_sequence('feed_log', 'place'))) from generate_series(1, 4096)`;
 
+/** A statement, and its values. */
+type Statement = readonly [sql: string, ...values: Value[]];
+
+const isOwnWriter = 'writer = $1 and member = $2 and not ended';
+const sayWants = `update writers set wants = $3::bit(${valueGroups}) where ${isOwnWriter}`;
+const fence = `update writers set seq = seq + 1 where ${isOwnWriter} and seq = $3`;
+const fenceOfPart = `
+  update part_writers set seq = seq + 1 where ${isOwnWriter} and seq = $3 and bucket = $4`;
+
 /**
- * Begins a commit of this member: its number, and for a change of the control plane the commit lock
- * of all processes. Whether others serve is a question of its own: it sees who joined while this
- * commit waited. Versions before this one lock no rows: beside them every commit takes the lock.
+ * What begins a commit of this member behind \`begin\`, in its order: for a change of the control
+ * plane the commit lock of all processes, and the number, which changes one row unless the process
+ * was replaced. Whether others serve is a question of its own: it sees who joined while this commit
+ * waited. Versions before this one lock no rows: beside them every commit takes the lock.
  */
-export const beginCommit = (
+export function beginCommit(
   { id, connection }: Membership,
   last: number,
   { part, isControl, wants }: { part: number; isControl: boolean; wants: string | undefined },
-): string => {
-  // All of it is made of our own letters and digits. One journey for all statements.
-  const isOwn = `writer = ${id} and member = '${connection}' and not ended`;
-  const say = wants === undefined ? '' : `wants = B'${wants}'`;
-  // Writers before those of parts, as who joins locks them.
-  const fence =
-    part < 0
-      ? `update writers set ${say && `${say},`} seq = ${last + 1}`
-      : `${say && `update writers set ${say} where ${isOwn};`}
-         update part_writers set seq = ${last + 1}`;
-  const where = `seq = ${last} and ${isOwn}${part < 0 ? '' : ` and bucket = ${part}`}`;
-  return `begin; ${isControl ? takeTurn : 'select'};
-    ${fence} where ${where};
-    ${selectOthers(id)}`;
-};
+): { readonly first: readonly Statement[]; readonly number: Statement } {
+  return {
+    // Writers before those of parts, as who joins locks them.
+    first: [
+      ...(isControl ? [[takeTurn] as const] : []),
+      ...(wants === undefined ? [] : [[sayWants, id, connection, wants] as const]),
+    ],
+    number: part < 0 ? [fence, id, connection, last] : [fenceOfPart, id, connection, last, part],
+  };
+}
 
 /**
  * Whether other processes serve, whether one of them locks no rows, and which values are wanted: by

@@ -37,6 +37,8 @@ export interface SensorLocks {
   readonly devices?: readonly DeviceId[];
   /** Whether it also concludes from what the corrections of the sensors' owners come to. */
   readonly isOfOwners?: boolean;
+  /** Whether its first statement locks them itself, in the order of `series`. */
+  readonly locksItself?: boolean;
 }
 
 // In one order, for all calls of a commit at once: commits that lock the same ones cannot block
@@ -183,7 +185,9 @@ export function createWriter(link: Link, log: Log, onNews: OnNews = () => undefi
     const committed = await link.transact(together, async (transaction) => {
       const { session: plain, send, others, part, seq } = transaction;
       const answers: unknown[] = [];
-      if (link.isShared) lockAll(send, locks, hasParts);
+      // Several calls lock at once, in one order: one by one they could block each other's commits.
+      const locksItself = calls.length === 1 && locks[0]?.locksItself === true;
+      if (link.isShared && !locksItself) lockAll(send, locks, hasParts);
       const ends = new Map<string, readonly [string, ...Value[]]>();
       const session: WriteSession = {
         ...{ ...plain, send, others },

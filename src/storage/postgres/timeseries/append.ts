@@ -12,10 +12,8 @@ import type { AppendOutcome, Push } from '../../../domain/datapoints/datapoint-s
 import type { Instant } from '../../../lib/clock.ts';
 import { yieldToEventLoop } from '../../../lib/event-loop.ts';
 import { type Columns, rowAfter, rowFrom } from '../../chunks/columns.ts';
-import { bucketOf } from '../../sql/device-row.ts';
 import type { SqlSession } from '../../sql/session.ts';
 import { unavailable } from '../failures.ts';
-import { isHere } from '../parts.ts';
 import type { WriteSession } from '../writer.ts';
 import { changeSensors, insertHot, write } from './append-statements.ts';
 import type { SeriesKey } from './chunk-table.ts';
@@ -23,6 +21,7 @@ import type { HotLimits } from './hot-limits.ts';
 import { type HotRow, toHotRows } from './hot-rows.ts';
 import { findIds, keepIds, outcomeByIdOf } from './kept-ids.ts';
 import type { KnownRange, PartsLoading, SeriesParts } from './series-parts.ts';
+import { type SeriesState, statesOf } from './series-state.ts';
 import type { ViewSeries } from './series-view.ts';
 
 interface Suspect {
@@ -106,32 +105,6 @@ function keysOf(batches: readonly ColumnBatch[]): ReadonlySet<string> {
     }
   }
   return keys;
-}
-
-const selectSensors = (here: string): string => `
-  select place::integer as place, bucket, series, arrivals, newest, last_received
-  from unnest($1::text[], $2::text[]) with ordinality as given (device, sensor, place)
-  join sensors on ${here} device_id = device and sensor_id = sensor`;
-
-/** A sensor as the commit finds it, and what the commit brings. */
-interface SeriesState {
-  readonly sensor: SensorRef;
-  readonly bucket: number;
-  readonly series: number;
-  /** Datapoints that it had before. */
-  readonly arrivals: number;
-  /** No timestamp is later that was stored before. */
-  readonly newestStored: number;
-  /** No timestamp is later of all. */
-  newest: number;
-  /** When its last value was received. */
-  lastReceived: number;
-  /** Positions of the sensor's pushes among those of the commit. */
-  readonly places: number[];
-  added: number;
-  took: number;
-  last: { readonly batch: ColumnBatch; readonly row: number } | undefined;
-  readonly staged: ColumnBatch[];
 }
 
 /** The result of an append, for the code that moves datapoints to chunks. */
@@ -244,45 +217,6 @@ async function rowsOf(
     }
   }
   return rows;
-}
-
-/** The sensors of the pushes, as far as there are any, each once. */
-async function statesOf(
-  session: WriteSession,
-  batch: readonly Push[],
-  { own, hasParts }: AppendReads,
-): Promise<readonly SeriesState[]> {
-  const sensors = new Map<string, { readonly sensor: SensorRef; readonly places: number[] }>();
-  for (const [place, sensor] of batch.entries()) {
-    // No id has a slash.
-    const key = `${sensor.deviceId}/${sensor.sensorId}`;
-    const known = sensors.get(key);
-    if (known === undefined) sensors.set(key, { sensor, places: [place] });
-    else known.places.push(place);
-  }
-  const asked = [...sensors.values()];
-  const select = selectSensors(isHere(hasParts, 3));
-  const devices = asked.map(({ sensor }) => sensor.deviceId);
-  const found = await session.all<
-    Record<'place' | 'bucket' | 'series' | 'arrivals', number> &
-      Record<'newest' | 'last_received', number | null>
-  >(
-    // One that was removed and made anew since the commit locked its sensors has another row.
-    own === undefined ? select : `${select} for no key update of sensors`,
-    devices,
-    asked.map(({ sensor }) => sensor.sensorId),
-    ...(hasParts ? [devices.map(bucketOf)] : []),
-  );
-  return found.flatMap(({ place, bucket, series, arrivals, newest, ...row }) => {
-    const known = asked[place - 1];
-    if (known === undefined) return [];
-    const newestStored = newest ?? Number.NEGATIVE_INFINITY;
-    return {
-      ...{ ...known, bucket, series, arrivals, newestStored, newest: newestStored },
-      lastReceived: row.last_received ?? Number.NEGATIVE_INFINITY,
-      ...{ added: 0, took: 0, last: undefined, staged: [] },
-    };
-  });
 }
 
 /** The new part of a push; moves the newest timestamp and the last value of its sensor. */

@@ -107,7 +107,7 @@ export function createDatapointStore(
       }
       return appended;
     };
-    const { outcomes, rows } = await writer.call(store, { sensors: batch });
+    const { outcomes, rows } = await writer.call(store, { sensors: batch, locksItself: true });
     flusher.add(rows.map((row) => ({ ...row, rows: 1 })));
     return outcomes;
   };
