@@ -49,7 +49,7 @@ export const plantsOfMembers: readonly Plant[] = [
     name: 'who was given up can commit nothing',
     ...{ file: members, test: 'one that slept is given up', says: /it stays|204/ },
     patches: [
-      patch(membership, "connection}' and not ended", "connection}'"),
+      patch(membership, 'member = $2 and not ended', 'member = $2'),
       patch('src/storage/postgres/members.ts', "if (row?.counted !== 1) return 'lost';", ''),
     ],
   },

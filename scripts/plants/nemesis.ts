@@ -47,7 +47,7 @@ export const plantsUnderNemesis: readonly Plant[] = [
     ...{ ...suite, test: 'a process that was given up takes nothing' },
     says: /was given up, and took a value/,
     patches: [
-      patch('src/storage/postgres/membership.ts', "connection}' and not ended", "connection}'"),
+      patch('src/storage/postgres/membership.ts', 'member = $2 and not ended', 'member = $2'),
       patch('src/storage/postgres/members.ts', "if (row?.counted !== 1) return 'lost';", ''),
     ],
   },

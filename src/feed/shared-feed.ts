@@ -49,13 +49,7 @@ export function createSharedFeed(options: {
   /** Listeners to messages of other processes, and the work before these are acknowledged. */
   const listeners: Parameters<Peers['onTold']>[0][] = [];
   const works: (() => Promise<void>)[] = [];
-  const reading = createLogReading({
-    shared,
-    act: (text) => act(text),
-    acted,
-    first: writeOwed,
-    log,
-  });
+  const reading = createLogReading({ shared, act, acted, first: writeOwed, log });
   const { look, held } = reading;
   let owes = false;
   let timer: NodeJS.Timeout | undefined;
@@ -64,12 +58,9 @@ export function createSharedFeed(options: {
   async function tellOthers(change: Change): Promise<void> {
     try {
       await tellAll(textOfChange(change));
-    } catch (error) {
+    } catch (err) {
       owes = true;
-      log.warn(
-        { err: error, change: change.kind },
-        'other processes could not be told of a change',
-      );
+      log.warn({ err, change: change.kind }, 'other processes could not be told of a change');
     }
   }
 
@@ -81,11 +72,9 @@ export function createSharedFeed(options: {
 
   /** Acts on an entry; an entry that fails does not delay those behind it. */
   async function act(text: string, isOwn = false): Promise<void> {
-    try {
-      await actOn(text, isOwn);
-    } catch (error) {
-      log.warn({ err: error }, 'what another process wrote could not be acted on');
-    }
+    await actOn(text, isOwn).catch((err: unknown) =>
+      log.warn({ err }, 'what another process wrote could not be acted on'),
+    );
   }
 
   async function actOn(text: string, isOwn: boolean): Promise<void> {

@@ -14,7 +14,7 @@ export interface Peers {
   /** Publishes; resolves once process `by` (or all) acted, or after a second. Throws as `tell`. */
   ask(text: string, by?: number): Promise<void>;
   /**
-   * Calls back with the messages of others, in the order of each, one after the other. \`isOwn\`: it
+   * Calls back with the messages of others, in the order of each, one after the other. `isOwn`: it
    * is of this process, written in a commit that was refused and made all the same.
    */
   onTold(listener: (text: string, isOwn: boolean) => Promise<void>): void;

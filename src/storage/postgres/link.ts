@@ -267,12 +267,9 @@ function createLink(options: LinkOptions, first: Open): Link {
 async function commit<Answer>(
   open: Open,
   work: (transaction: Transaction) => Promise<Answer>,
-  {
-    plane,
-    onBegun,
-    wanted,
-  }: { plane: Plane; onBegun: () => void; wanted: WantedGroups | undefined },
+  how: { plane: Plane; onBegun: () => void; wanted: WantedGroups | undefined },
 ): Promise<Answer> {
+  const { plane, onBegun, wanted } = how;
   const { client, session, membership, requireConfirmed, parts, seqs } = open;
   const part = plane === 'control' ? -1 : plane;
   const last = seqs.get(part) ?? 0;
@@ -283,8 +280,8 @@ async function commit<Answer>(
   const news = (): void => {
     hasNews = true;
   };
-  const how = { part, isControl: hasNews, wants: wanted?.begin() };
-  const begun = begin(session, membership, beginCommit(membership, last, how), (found) => {
+  const first = beginCommit(membership, last, { part, isControl: hasNews, wants: wanted?.begin() });
+  const begun = begin(session, membership, first, (found) => {
     onBegun();
     if (found?.others) others = { own: membership.id, wants: found.wants };
     open.isBesideOlder = found?.older === true;
