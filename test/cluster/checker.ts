@@ -168,7 +168,7 @@ function checkOrder(
     const key = `${one.by} ${one.sensor}`;
     const before = last.get(key);
     if (before !== undefined && before.place > one.place) {
-      complaints.push(`${session} got ${mark} after ${before.mark}`);
+      complaints.push(`${session} got ${mark} after ${before.mark}, ${spanOf(one)}`);
     }
     last.set(key, one);
   }
