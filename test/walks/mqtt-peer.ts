@@ -43,8 +43,9 @@ export async function connectPeer(options: PeerOptions): Promise<Peer> {
   const { promise: greeted, resolve: greet, reject: fail } = Promise.withResolvers<boolean>();
   void closed.then(() => fail(new Error(`${clientId} was not let in`)));
   readPackets(socket, version, (packet) => {
-    if (packet.cmd === 'connack') greet(packet.sessionPresent);
-    else onPacket(packet);
+    if (packet.cmd !== 'connack') onPacket(packet);
+    // One that is refused is closed.
+    else if ((packet.reasonCode ?? packet.returnCode) === 0) greet(packet.sessionPresent);
   });
   send({
     cmd: 'connect',

@@ -26,6 +26,7 @@ import { createRouter } from './router.ts';
 import { type DeliveryTerms, isKnown, nameOfFound, type Session } from './session.ts';
 import type { OpenRequest, SessionRegistry } from './session-registry.ts';
 import { createHandOnShares } from './slices.ts';
+import { createStrayWills } from './stray-wills.ts';
 import { createSubscriptionTree } from './subscription-tree.ts';
 import { type Claimed, readTalk, type Talk, writeTalk } from './talk.ts';
 import { createGiven } from './value-sources.ts';
@@ -60,6 +61,7 @@ export function createOwnership(options: OwnershipOptions) {
   const inTurn = createKeyedSequence();
   /** Sessions that are being taken, and the last term in which another process took them. */
   const taking = new Map<SessionKey, number>();
+  const strays = createStrayWills({ ...options, claiming: taking });
   const behind = new Set<Promise<void>>();
   let adopting: Promise<void> | undefined;
   let isClosed = false;
@@ -105,13 +107,15 @@ export function createOwnership(options: OwnershipOptions) {
   async function claim(key: SessionKey, client: Taking): Promise<Claim> {
     const { identity, clientId, cleanStart, payer, expirySeconds } = client;
     const who = { identity, clientId, cleanStart };
-    const ask = (isForced: boolean) =>
-      shared.claim({
+    const ask = (isForced: boolean) => {
+      const claiming = shared.claim({
         ...{ key, identity, clientId, payer, expirySeconds, isForced },
         will: storedWill(key, client),
         isKnown: registry.find(key) !== undefined,
         note: (turn) => peers.entryOf(writeTalk({ kind: 'opened', turn, ...who })),
       });
+      return strays.watch(claiming, client.will && key);
+    };
     // Earlier changes are written before the claim, or refused.
     await journal.synced();
     const claimed = await ask(false);
@@ -145,6 +149,7 @@ export function createOwnership(options: OwnershipOptions) {
   }
 
   async function adoptAll(): Promise<void> {
+    await strays.adopt();
     for (let left = await shared.adoptWills(); left.length > 0; left = await shared.adoptWills()) {
       for (const will of left) wills.inherit(will);
     }
@@ -176,7 +181,8 @@ export function createOwnership(options: OwnershipOptions) {
     },
     /** Takes over what processes left that ended. */
     adopt(): Promise<void> {
-      adopting ??= adoptAll()
+      adopting ??= strays
+        .watch(adoptAll())
         .catch((error: unknown) => log.warn({ err: error }, 'no session could be adopted'))
         .finally(() => {
           adopting = undefined;
