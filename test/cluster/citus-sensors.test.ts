@@ -17,7 +17,7 @@ import { connectTo, device, openSeveral, sensor } from '../postgres-processes.ts
 import { onServer } from '../postgres-server.ts';
 import { type CitusServers, hasCitus, startCitus } from './citus-servers.ts';
 
-const rounds = 150;
+const rounds = 100;
 /** The second change begins so many milliseconds after the first, at most. */
 const laterMsMax = 60;
 

@@ -30,6 +30,8 @@ const deleteRetentions = `
 const lockPart = `
   insert into part_writers (bucket, writer, member) values ($1, 0, '')
   on conflict (bucket, writer) do update set seq = excluded.seq`;
+// What asks all parts behind it takes its connection, instead of one more that is opened for it.
+const reuseConnections = `select set_config('citus.max_adaptive_executor_pool_size', '1', true)`;
 
 /** Changes of the stores that both engines use; a command has no number. */
 function createSharedWrites(member: number | undefined, parts: Parts): SqlWrites {
@@ -40,6 +42,7 @@ function createSharedWrites(member: number | undefined, parts: Parts): SqlWrites
   function lockParts(session: ChangeSession, ...ids: readonly string[]): void {
     const locked = new Set(ids.flatMap((id) => parts[bucketOf(id)] ?? []));
     for (const part of locked) session.send(lockPart, part);
+    if (locked.size > 0) session.send(reuseConnections);
   }
 
   const lockInPart = (session: SqlSession, id: DeviceId) =>
