@@ -2,9 +2,10 @@ import type { SensorRef } from '../../domain/datapoints/datapoint.ts';
 import type { DeviceId, SensorId } from '../../domain/ids.ts';
 import type { DamagedRows } from '../faults.ts';
 import { bucketOf } from '../sql/device-row.ts';
-import type { SqlContext, SqlSession, Value } from '../sql/session.ts';
+import type { ChangeSession, SqlContext, SqlSession, Value } from '../sql/session.ts';
 import { createSqlWrites, runWrite, type SqlWrites } from '../sql/writes.ts';
 import { createNotificationEngine } from './notification-engine.ts';
+import type { Parts } from './parts.ts';
 import type { Reader } from './reader.ts';
 import type { Writer } from './writer.ts';
 
@@ -24,9 +25,25 @@ const ofSensor = 'device_id = $1 and sensor_id = $2 and sensors.bucket = $3';
 const deleteRetentions = `
   delete from retentions where series in (select series from sensors where ${ofSensor})`;
 
+// The coordinator gives the lock of all processes on a moment before a worker has the commit. The
+// row of no writer is held until it has: who gets it finds the sensors as that commit left them.
+const lockPart = `
+  insert into part_writers (bucket, writer, member) values ($1, 0, '')
+  on conflict (bucket, writer) do update set seq = excluded.seq`;
+// What asks all parts behind it takes its connection, instead of one more that is opened for it.
+const reuseConnections = `select set_config('citus.max_adaptive_executor_pool_size', '1', true)`;
+
 /** Changes of the stores that both engines use; a command has no number. */
-function createSharedWrites(member: number | undefined, hasParts: boolean): SqlWrites {
+function createSharedWrites(member: number | undefined, parts: Parts): SqlWrites {
   const writes = createSqlWrites(createNotificationEngine(member));
+  const hasParts = parts.length > 0;
+
+  /** Before a change that concludes from which sensors these devices have. */
+  function lockParts(session: ChangeSession, ...ids: readonly string[]): void {
+    const locked = new Set(ids.flatMap((id) => parts[bucketOf(id)] ?? []));
+    for (const part of locked) session.send(lockPart, part);
+    if (locked.size > 0) session.send(reuseConnections);
+  }
 
   const lockInPart = (session: SqlSession, id: DeviceId) =>
     session.run(lockSensors('device_id = $1 and bucket = $2'), id, bucketOf(id));
@@ -38,19 +55,39 @@ function createSharedWrites(member: number | undefined, hasParts: boolean): SqlW
 
   return {
     ...writes,
+    insertDevice(session, device) {
+      if (device.sensors.length > 0) lockParts(session, device.row.id);
+      return writes.insertDevice(session, device);
+    },
+    putSensor(session, deviceId, ...more) {
+      lockParts(session, deviceId);
+      return writes.putSensor(session, deviceId, ...more);
+    },
+    updateSensor(session, deviceId, ...more) {
+      lockParts(session, deviceId);
+      return writes.updateSensor(session, deviceId, ...more);
+    },
+    putRetention(session, place, ids, retention) {
+      const [deviceId, sensorId] = ids;
+      if (deviceId !== undefined && sensorId !== undefined) lockParts(session, deviceId);
+      return writes.putRetention(session, place, ids, retention);
+    },
     async removeUser(session, id) {
       if (hasParts) {
         const devices = await session.all<{ id: DeviceId }>(devicesOfUser, id);
+        lockParts(session, ...devices.map((device) => device.id));
         for (const device of devices) await lockInPart(session, device.id);
       } else await removeHot(session, ofUser, id);
       return writes.removeUser(session, id);
     },
     async removeDevice(session, id) {
+      lockParts(session, id);
       if (hasParts) await lockInPart(session, id as DeviceId);
       else await removeHot(session, 'device_id = $1', id);
       return writes.removeDevice(session, id);
     },
     async removeSensor(session, deviceId, sensorId, at) {
+      lockParts(session, deviceId);
       const sensor = [deviceId, sensorId, bucketOf(deviceId)] as const;
       await removeHot(session, ofSensor, ...sensor);
       if (hasParts) await session.run(deleteRetentions, ...sensor);
@@ -77,7 +114,7 @@ export function sharedContext(
   options: StoreContext & Partial<ClaimContext>,
 ): SqlContext<SqlWrites> {
   const { reader, writer, damaged, member } = options;
-  const writes = createSharedWrites(member, writer.parts.length > 0);
+  const writes = createSharedWrites(member, writer.parts);
   return {
     ...{ reader, damaged },
     write: (name, ...args) =>
