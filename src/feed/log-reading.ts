@@ -13,10 +13,11 @@ export function createLogReading(options: {
   /** Runs before each read attempt. */
   readonly first: () => Promise<void>;
   readonly log: Log;
+  readonly heldBackMs?: number | undefined;
 }) {
-  const { shared, act, acted, first, log } = options;
+  const { shared, act, acted, first, log, heldBackMs } = options;
   /** Work that is done here behind what others committed before. */
-  const held = createHeldBack({ before: shared.before, look: () => void look(), log });
+  const held = createHeldBack({ before: shared.before, look: () => void look(), log, heldBackMs });
   let heardAt = Number.NEGATIVE_INFINITY;
   let tidiedAt = performance.now();
   let looking: Promise<void> | undefined;
@@ -147,8 +148,9 @@ export function createHeldBack(options: {
   /** Asks for a read attempt on entries of other processes. */
   readonly look: () => void;
   readonly log: Log;
+  readonly heldBackMs?: number | undefined;
 }) {
-  const { before, look, log } = options;
+  const { before, look, log, heldBackMs = memberLimits.heldBackMs } = options;
   let held: Held[] = [];
   /** How many do not wait any more. */
   let gone = 0;
@@ -186,7 +188,7 @@ export function createHeldBack(options: {
 
   /** Releases the work that was committed so long before the newest commit. */
   function giveUp(): void {
-    const until = looks - memberLimits.heldBackMs / memberLimits.logLookMs;
+    const until = looks - heldBackMs / memberLimits.logLookMs;
     const late = held.findIndex(({ since }) => since > until);
     if (late === 0) return;
     log.warn({}, 'what other processes wrote could not be read: values are told out of order');

@@ -41,15 +41,17 @@ export function createSharedFeed(options: {
   readonly log: Log;
   /** How publish contexts travel. */
   readonly contexts: PublishContextForm;
+  /** Instead of the limit of members, for tests. */
+  readonly heldBackMs?: number;
 }): SharedFeed {
-  const { local, log, shared } = options;
+  const { local, log, shared, heldBackMs } = options;
   const eventText = createEventText(options.contexts);
   const settings = createUnwritten(shared);
   const barrier = createBarrier(shared);
   /** Listeners to messages of other processes, and the work before these are acknowledged. */
   const listeners: Parameters<Peers['onTold']>[0][] = [];
   const works: (() => Promise<void>)[] = [];
-  const reading = createLogReading({ shared, act, acted, first: writeOwed, log });
+  const reading = createLogReading({ shared, act, acted, first: writeOwed, log, heldBackMs });
   const { look, held } = reading;
   let owes = false;
   let timer: NodeJS.Timeout | undefined;

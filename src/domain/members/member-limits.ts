@@ -11,7 +11,7 @@ export const memberLimits = {
   /** A process that received nothing of the others for so long trusts nothing remembered. */
   trustMs: 1_000,
   /** Longest wait of a value for older ones of others; longer where nothing else is stored. */
-  heldBackMs: 5_000,
+  heldBackMs: 15_000,
   /** How long the answer to a change waits for the others to have received it. */
   barrierMs: 1_000,
   /** How often the log is tidied up. */

@@ -105,16 +105,10 @@ export function createOwnership(options: OwnershipOptions) {
   }
 
   async function claim(key: SessionKey, client: Taking): Promise<Claim> {
-    const { identity, clientId, cleanStart, payer, expirySeconds } = client;
-    const who = { identity, clientId, cleanStart };
+    const { who, ...request } = claimBy(client, key, peers);
     const ask = (isForced: boolean) => {
-      const claiming = shared.claim({
-        ...{ key, identity, clientId, payer, expirySeconds, isForced },
-        will: storedWill(key, client),
-        isKnown: registry.find(key) !== undefined,
-        note: (turn) => peers.entryOf(writeTalk({ kind: 'opened', turn, ...who })),
-      });
-      return strays.watch(claiming, client.will && key);
+      const isKnown = registry.find(key) !== undefined;
+      return strays.watch(shared.claim({ ...request, isForced, isKnown }), client.will && key);
     };
     // Earlier changes are written before the claim, or refused.
     await journal.synced();
@@ -239,6 +233,14 @@ function createEnding({ registry, wills }: Pick<OwnershipOptions, 'registry' | '
       return true;
     },
   };
+}
+
+function claimBy(client: Taking, key: SessionKey, { entryOf }: Pick<Peers, 'entryOf'>) {
+  const { identity, clientId, cleanStart, payer, expirySeconds } = client;
+  const who = { identity, clientId, cleanStart };
+  const note = (turn: number) => entryOf(writeTalk({ kind: 'opened', turn, ...who }));
+  const will = storedWill(key, client);
+  return { key, identity, clientId, payer, expirySeconds, will, note, who };
 }
 
 /** The will for other processes: the session may end before the delay does [MQTT-3.1.3.2.2]. */

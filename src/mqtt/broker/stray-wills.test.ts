@@ -40,7 +40,7 @@ function open(stored: readonly StoredWill[], terms: readonly number[] = []) {
   return { strays, done, claiming, state };
 }
 
-test('a will that a refused claim took is published, and not that of the client refused', async () => {
+test('a will that a refused claim took is published, not that of who was refused', async () => {
   const { strays, done, state } = open([willOf(1), willOf(2), willOf(3), willOf(4)], [2]);
   await strays.adopt();
   assert.equal(state.reads, 0, 'nothing was refused');
@@ -54,7 +54,7 @@ test('a will that a refused claim took is published, and not that of the client 
   assert.equal(state.reads, 1, 'it is known by now');
 });
 
-test('wills of a refused adoption are published, delayed ones unless the client is back', async () => {
+test('wills of a refused adoption are published, delayed ones not beside a client', async () => {
   const { strays, done, state } = open([willOf(1), willOf(2, { delayMs: 9 })]);
   state.isHere = true;
   await assert.rejects(strays.watch(failing()), /away/);
