@@ -232,9 +232,10 @@ async function tellOthers(
   const { willTurn: turn, ...said } = message;
   const { publisher: key } = message;
   // In one commit: a process that is killed behind it leaves no will to publish again.
-  const settled = turn === undefined || key === undefined ? undefined : { key, turn };
+  const isAwaited = message.qos > 0;
+  const settled = turn === undefined || key === undefined ? undefined : { key, turn, isAwaited };
   const told = tell(writeTalk({ kind: 'message', message: said }), settled);
-  if (message.qos > 0) {
+  if (isAwaited) {
     await told;
     await heardBefore();
   } else told.catch(() => undefined);

@@ -58,6 +58,8 @@ export interface WillName {
   /** Of its session. */
   readonly key: string;
   readonly turn: number;
+  /** Whether it reaches subscribers here only once its entry is durable: not with QoS 0. */
+  readonly isAwaited?: boolean;
 }
 
 /**

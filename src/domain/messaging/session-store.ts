@@ -190,8 +190,6 @@ export interface SharedSessions {
   adopt(): Promise<readonly ClaimedSession[]>;
   /** Makes some wills that processes left which ended this process's. None: no more. */
   adoptWills(): Promise<readonly StoredWill[]>;
-  /** The wills that are this process's, of all commits before, and not begun: the oldest first. */
-  ownWills(): Promise<readonly StoredWill[]>;
   /**
    * Takes care that no process that serves takes the will of this term any more, to publish it;
    * false: another one has taken it. One that ends leaves it all the same.

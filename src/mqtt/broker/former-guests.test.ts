@@ -135,7 +135,6 @@ test('what was kept of a guest is not adopted beside a session of its client', a
       wanted: { count: () => undefined, isElsewhere: () => undefined },
       onFenced: () => undefined,
       adoptWills: async () => [],
-      ownWills: async () => [],
       adopt: async () => pages.shift() ?? [],
       caughtUp: async (keys: readonly string[]) => void did.push(`caught up ${keys.length}`),
     },

@@ -26,7 +26,6 @@ import { createRouter } from './router.ts';
 import { type DeliveryTerms, isKnown, nameOfFound, type Session } from './session.ts';
 import type { OpenRequest, SessionRegistry } from './session-registry.ts';
 import { createHandOnShares } from './slices.ts';
-import { createStrayWills } from './stray-wills.ts';
 import { createSubscriptionTree } from './subscription-tree.ts';
 import { type Claimed, readTalk, type Talk, writeTalk } from './talk.ts';
 import { createGiven } from './value-sources.ts';
@@ -61,7 +60,6 @@ export function createOwnership(options: OwnershipOptions) {
   const inTurn = createKeyedSequence();
   /** Sessions that are being taken, and the last term in which another process took them. */
   const taking = new Map<SessionKey, number>();
-  const strays = createStrayWills({ ...options, claiming: taking });
   const behind = new Set<Promise<void>>();
   let adopting: Promise<void> | undefined;
   let isClosed = false;
@@ -105,11 +103,15 @@ export function createOwnership(options: OwnershipOptions) {
   }
 
   async function claim(key: SessionKey, client: Taking): Promise<Claim> {
-    const { who, ...request } = claimBy(client, key, peers);
-    const ask = (isForced: boolean) => {
-      const isKnown = registry.find(key) !== undefined;
-      return strays.watch(shared.claim({ ...request, isForced, isKnown }), client.will && key);
-    };
+    const { identity, clientId, cleanStart, payer, expirySeconds } = client;
+    const who = { identity, clientId, cleanStart };
+    const ask = (isForced: boolean) =>
+      shared.claim({
+        ...{ key, identity, clientId, payer, expirySeconds, isForced },
+        will: storedWill(key, client),
+        isKnown: registry.find(key) !== undefined,
+        note: (turn) => peers.entryOf(writeTalk({ kind: 'opened', turn, ...who })),
+      });
     // Earlier changes are written before the claim, or refused.
     await journal.synced();
     const claimed = await ask(false);
@@ -143,7 +145,6 @@ export function createOwnership(options: OwnershipOptions) {
   }
 
   async function adoptAll(): Promise<void> {
-    await strays.adopt();
     for (let left = await shared.adoptWills(); left.length > 0; left = await shared.adoptWills()) {
       for (const will of left) wills.inherit(will);
     }
@@ -175,8 +176,7 @@ export function createOwnership(options: OwnershipOptions) {
     },
     /** Takes over what processes left that ended. */
     adopt(): Promise<void> {
-      adopting ??= strays
-        .watch(adoptAll())
+      adopting ??= adoptAll()
         .catch((error: unknown) => log.warn({ err: error }, 'no session could be adopted'))
         .finally(() => {
           adopting = undefined;
@@ -233,14 +233,6 @@ function createEnding({ registry, wills }: Pick<OwnershipOptions, 'registry' | '
       return true;
     },
   };
-}
-
-function claimBy(client: Taking, key: SessionKey, { entryOf }: Pick<Peers, 'entryOf'>) {
-  const { identity, clientId, cleanStart, payer, expirySeconds } = client;
-  const who = { identity, clientId, cleanStart };
-  const note = (turn: number) => entryOf(writeTalk({ kind: 'opened', turn, ...who }));
-  const will = storedWill(key, client);
-  return { key, identity, clientId, payer, expirySeconds, will, note, who };
 }
 
 /** The will for other processes: the session may end before the delay does [MQTT-3.1.3.2.2]. */

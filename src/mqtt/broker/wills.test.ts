@@ -29,7 +29,7 @@ test('a will that is given up leaves nothing in the store', async () => {
     return { kind: 'unavailable' } as const;
   };
   const kept = { ...message, publisher: 'k' as never };
-  assert.ok(wills.keep({ payer: ann }, { message: kept, turn: 0 }));
+  assert.ok(wills.keep({ payer: ann }, kept));
   wills.leave('k' as never, { payer: ann, publish }, { message: kept, delayMs: 0, turn: 7 });
   for (let n = 0; n < 100; n += 1) {
     await new Promise((resolve) => setImmediate(resolve));
@@ -106,7 +106,7 @@ test('a will that meets a bug is over, and the bug is in the log', async () => {
     payer: ann,
     publish: async () => ({ kind: 'accepted', isPassedOn: true }) as const,
   };
-  assert.ok(wills.keep(client, { message, turn: 0 }));
+  assert.ok(wills.keep(client, message));
   wills.leave('k' as never, client, { message, delayMs: 0, turn: 0 });
   await wills.finish();
   assert.deepEqual([logged, bytes.used], [['a last will met a bug'], 0]);

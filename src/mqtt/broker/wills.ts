@@ -17,8 +17,6 @@ export type Will = Omit<StoredWill, 'key'>;
 /** The client as whom a will is published. */
 export type Heir = Pick<Client, 'payer' | 'publish'>;
 
-type WillOfTerm = Pick<Will, 'message' | 'turn'>;
-
 /** A last will whose connection is gone. */
 interface PendingWill extends Will {
   readonly client: Heir;
@@ -52,7 +50,7 @@ export type Wills = ReturnType<typeof createWills>;
 export function createWills(options: WillsOptions) {
   const { bytes, clock, log, journal, authority, handOnShares, completion, shared } = options;
   const kept = createKeptWills({ bytes, clock, journal });
-  const { keep, settle, discard, known } = kept;
+  const { keep, settle, discard } = kept;
   const pending = new Map<SessionKey, PendingWill>();
   /** Wills the hooks have not answered. */
   const underWay = new Set<Promise<void>>();
@@ -64,11 +62,10 @@ export function createWills(options: WillsOptions) {
     bytes.release(client.payer, sizeOf(message));
     const published = publish(will).then((outcome) => {
       underWay.delete(published);
-      if (outcome === 'elsewhere') known.delete(will.turn);
       if (outcome !== 'unavailable' || isOver) return;
       // A copy of it may be stored all the same: then only those who listen get it.
       const again = { ...will, message: { ...message, isRepetition: true } as const };
-      if (tries < triesMax && keep(client, will)) untaken.push({ will: again, tries });
+      if (tries < triesMax && keep(client, message)) untaken.push({ will: again, tries });
       else settle(message.publisher, will.turn, client.payer);
     });
     underWay.add(published);
@@ -134,13 +131,13 @@ export function createWills(options: WillsOptions) {
   function inherit({ key, message: stored, ...will }: StoredWill): void {
     const { turn } = will;
     const message: Message = { ...stored, isRepetition: true };
-    const payer = payerOfWill({ key, message });
-    const identity = identityOf(key);
+    const [identity = ''] = key.split('\u0000', 1);
+    const payer = message.payer ?? payerOfIdentity(identity);
     const client: Heir = {
       payer,
       publish: async (sent) => (await authority.publishFor?.(identity, sent)) ?? unavailableOutcome,
     };
-    if (keep(client, { message, turn })) leave(key, client, { ...will, message });
+    if (keep(client, message)) leave(key, client, { ...will, message });
     else settle(key, turn, payer);
   }
 
@@ -159,8 +156,6 @@ export function createWills(options: WillsOptions) {
 
   return {
     ...{ ...kept, publishNow, leave, inherit, restore },
-    /** The terms of those that are published or dropped here. */
-    terms: (): ReadonlySet<number> => new Set(known),
     /** The client is back in time. */
     cancel(key: SessionKey): void {
       const will = pending.get(key);
@@ -194,18 +189,12 @@ function createKeptWills({
   /** The last connection of each session that waits for the disk, or for another one. */
   const lastPuts = new Map<SessionKey, Promise<void>>();
 
-  const known = new Set<number>();
-
   /** Takes quota for a will as long as it may be published; false: none is left. */
-  function keep({ payer }: Pick<Heir, 'payer'>, { message, turn }: WillOfTerm): boolean {
-    if (bytes.take(payer, sizeOf(message)) !== undefined) return false;
-    if (turn > 0) known.add(turn);
-    return true;
-  }
+  const keep = ({ payer }: Pick<Heir, 'payer'>, message: Message): boolean =>
+    bytes.take(payer, sizeOf(message)) === undefined;
 
   /** Records that a will that is in the store is not to be published any more. */
   function settle(key: SessionKey | undefined, turn: number, payer: Payer): void {
-    known.delete(turn);
     if (turn > 0 && key !== undefined) journal.add({ kind: 'will_settled', key, turn }, payer);
   }
 
@@ -230,7 +219,7 @@ function createKeptWills({
     const before = lastPuts.get(key);
     if (will === undefined && before === undefined) return void open(0);
     // Without quota it is refused at once, and asks for none afterwards.
-    if (will !== undefined && !keep({ payer }, will)) return void open(0);
+    if (will !== undefined && !keep({ payer }, will.message)) return void open(0);
     const written = will === undefined ? 0 : write({ ...will, key }, payer);
     const over = Promise.all([written, before]).then(([turn]) => {
       if (lastPuts.get(key) === over) lastPuts.delete(key);
@@ -255,19 +244,13 @@ function createKeptWills({
   }
 
   return {
-    ...{ keep, settle, discard, put, known },
+    ...{ keep, settle, discard, put },
     /** Gives terms behind this one from now on. */
     beginBehind(turn: number): void {
       lastTurn = Math.max(lastTurn, turn);
     },
   };
 }
-
-const identityOf = (key: SessionKey): string => key.split('\u0000', 1)[0] ?? '';
-
-/** Who pays for a will that is in the store. */
-export const payerOfWill = ({ key, message }: Pick<StoredWill, 'key' | 'message'>): Payer =>
-  message.payer ?? payerOfIdentity(identityOf(key));
 
 const sizeOf = (message: Message): number =>
   willBytes + 2 * message.topic.length + bytesOfMessage(message);

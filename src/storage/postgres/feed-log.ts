@@ -124,8 +124,8 @@ export function createFeedLog(options: {
         }
         const row = await tx.first<{ place: number }>(insert, own, text);
         if (row === undefined) return undefined;
-        // A will is not published again once it has ended: it reaches clients here all the same.
-        tx.news(settled === undefined ? [] : [text]);
+        // A will that has ended is not published again: it reaches clients here all the same.
+        tx.news(settled?.isAwaited === true ? [text] : []);
         return { writer: own, place: row.place };
       }),
     async read() {

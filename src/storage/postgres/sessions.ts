@@ -136,8 +136,6 @@ const adoptWills = `
   update mqtt_wills set owner = $1, is_begun = false where (key, turn) in (
     select key, turn from mqtt_wills where ${ended} order by key, turn limit $2)
   returning ${willColumns}`;
-const selectOwnWills = `
-  select ${willColumns} from mqtt_wills where owner = $1 and not is_begun order by turn`;
 const beginWill = `
   update mqtt_wills set is_begun = true where key = $1 and owner = $2 and turn = $3`;
 
@@ -229,8 +227,6 @@ function createSharedSessions(
         return adopted;
       });
     },
-    ownWills: () =>
-      writer.call(async (tx) => willsFrom(await tx.all<WillRow>(selectOwnWills, member), damaged)),
     async adopt() {
       // At the start there may be some without an owner; later a member has ended.
       if (!isFirst && (await reader.first(findHeirless)) === undefined) return [];
