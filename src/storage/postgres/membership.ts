@@ -151,9 +151,9 @@ const fenceOfPart = `
   update part_writers set seq = seq + 1 where ${isOwnWriter} and seq = $3 and bucket = $4`;
 
 /**
- * What begins a commit of this member behind \`begin\`, in its order: for a change of the control
- * plane the commit lock of all processes, and the number, which changes one row unless the process
- * was replaced. Whether others serve is a question of its own: it sees who joined while this commit
+ * The statements of a commit of this member behind `begin`, in their order: for a change of the
+ * control plane the commit lock of all processes, and the number, which changes one row unless the
+ * process was replaced. Whether others serve is a question of its own: it sees who joined while this commit
  * waited. Versions before this one lock no rows: beside them every commit takes the lock.
  */
 export function beginCommit(

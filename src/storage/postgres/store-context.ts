@@ -30,7 +30,7 @@ const deleteRetentions = `
 const lockPart = `
   insert into part_writers (bucket, writer, member) values ($1, 0, '')
   on conflict (bucket, writer) do update set seq = excluded.seq`;
-// What asks all parts behind it takes its connection, instead of one more that is opened for it.
+// Statements that ask all parts behind it take its connection: Citus would open one more for them.
 const reuseConnections = `select set_config('citus.max_adaptive_executor_pool_size', '1', true)`;
 
 /** Changes of the stores that both engines use; a command has no number. */

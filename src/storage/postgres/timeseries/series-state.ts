@@ -80,7 +80,7 @@ export async function statesOf(
   };
   const states = await ask(asked);
   if (own === undefined || states.length === asked.length) return states;
-  // One that was removed and made anew while its lock was waited for has another row.
+  // A sensor that was removed and made anew while its lock was waited for has another row.
   const found = new Set(states.map(({ places }) => places));
   return [...states, ...(await ask(asked.filter(({ places }) => !found.has(places))))];
 }
