@@ -84,7 +84,7 @@ function failureIn(output: string): string | undefined {
   const [, told = ''] = output.split('✖ failing tests:\n');
   const [said = ''] = told.split(/^\s+at /m);
   const lines = said.split('\n').filter((line) => !/^test at |^✖ /.test(line.trim()));
-  return lines.join('\n').trim().slice(0, messageCharactersMax);
+  return lines.join('\n').trim();
 }
 
 /** Whether the test of a plant fails, and says what it has to; with what it said. */
@@ -95,7 +95,7 @@ async function tryPlant(plant: Plant): Promise<{ isNoticed: boolean; said: strin
     if (output === undefined) return { isNoticed: false, said: 'the test did not end' };
     const said = failureIn(output);
     if (said === undefined) return { isNoticed: false, said: 'the test did not fail' };
-    return { isNoticed: plant.says.test(said), said };
+    return { isNoticed: plant.says.test(said), said: said.slice(0, messageCharactersMax) };
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
