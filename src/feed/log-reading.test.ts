@@ -5,6 +5,7 @@ import type { FeedLog } from '../domain/members/member-store.ts';
 import { silentLog } from '../lib/log.ts';
 import { createHeldBack, createLogReading } from './log-reading.ts';
 
+const soon = () => new Promise((resolve) => setImmediate(resolve));
 const positionsOf = (two: number, three: number) =>
   new Map([
     [2, two],
@@ -66,6 +67,7 @@ test('the log is tidied up behind own work, one run at a time', async (context) 
   const lookLater = async () => {
     now += memberLimits.logTidyMs;
     await reading.look();
+    await soon();
     return order.splice(0);
   };
   await reading.look();
@@ -76,10 +78,82 @@ test('the log is tidied up behind own work, one run at a time', async (context) 
   assert.deepEqual(await lookLater(), [], 'it is under way');
   tidied.resolve();
   tidied = Promise.withResolvers();
-  await new Promise((resolve) => setImmediate(resolve));
+  await soon();
   assert.deepEqual(await lookLater(), ['stored', 'tidied up']);
   tidied.resolve();
-  await new Promise((resolve) => setImmediate(resolve));
+  await soon();
   reading.rest();
   assert.deepEqual(await lookLater(), [], 'it was given up');
+});
+
+test('reading goes on while what was acted on is stored, and acknowledges no more than that', async () => {
+  let last = 0;
+  let [written, read] = [1, 0];
+  const acknowledged: number[] = [];
+  let stored = Promise.withResolvers<void>();
+  const shared = {
+    async read() {
+      const [from, to] = [read, written];
+      read = to;
+      return Array.from({ length: to - from }, (_, at) => ({
+        ...{ writer: 2, place: from + at + 1, text: '' },
+      }));
+    },
+    entriesPerRead: 100,
+    before: () => positionsOf(written, 0),
+    acknowledgement() {
+      const until = read;
+      return async () => void acknowledged.push(until);
+    },
+  } as unknown as FeedLog;
+  const reading = createLogReading({
+    ...{ shared, log: silentLog, first: async () => undefined },
+    async act() {
+      last = read;
+    },
+    acted: () => stored.promise,
+  });
+  await reading.look();
+  written = 3;
+  await reading.look();
+  assert.deepEqual([last, acknowledged], [3, []]);
+  const heard = reading.heard();
+  assert.equal(await Promise.race([heard, soon().then(() => 'not yet')]), 'not yet');
+  const first = stored;
+  stored = Promise.withResolvers();
+  first.resolve();
+  await soon();
+  assert.deepEqual(acknowledged, [1], 'what came later is not stored yet');
+  const second = stored;
+  stored = Promise.withResolvers();
+  second.reject(new Error('the database is away'));
+  assert.equal(await heard, false);
+  stored.resolve();
+  assert.equal(await reading.heard(), true);
+  assert.deepEqual(acknowledged, [1, 3]);
+  reading.rest();
+  assert.equal(await reading.heard(), false);
+});
+
+test('no more is read ahead of what is stored than its limit', async () => {
+  let reads = 0;
+  const stored = Promise.withResolvers<void>();
+  const page = Array.from({ length: 200 }, (_, at) => ({ writer: 2, place: at, text: '' }));
+  const shared = {
+    read: async () => (++reads > 30 ? [] : page),
+    entriesPerRead: 200,
+    before: () => positionsOf(1, 1),
+    acknowledgement: () => async () => undefined,
+  } as unknown as FeedLog;
+  const reading = createLogReading({
+    ...{ shared, log: silentLog, act: async () => undefined, first: async () => undefined },
+    acted: () => stored.promise,
+  });
+  const over = reading.look();
+  await soon();
+  await soon();
+  assert.ok(reads * 200 <= memberLimits.readAheadMax + 400, `${reads}`);
+  stored.resolve();
+  await over;
+  assert.equal(reads, 31);
 });

@@ -22,8 +22,12 @@ export function createLogReading(options: {
   let tidiedAt = performance.now();
   let looking: Promise<void> | undefined;
   let tidying: Promise<void> | undefined;
+  let settling: Promise<void> | undefined;
+  /** Acknowledges what was acted on so far; undefined: all of it is acknowledged. */
+  let acknowledge: (() => Promise<void>) | undefined;
+  /** Entries acted on since the work under way before acknowledgements began. */
+  let readAhead = 0;
   let isAskedAgain = false;
-  let isUnsettled = false;
   let isResting = false;
   let isOver = false;
 
@@ -33,7 +37,7 @@ export function createLogReading(options: {
   async function readAll(): Promise<void> {
     const mayTidy = tidying === undefined && performance.now() - tidiedAt >= memberLimits.logTidyMs;
     await first();
-    if (isUnsettled) await settle();
+    if (acknowledge !== undefined) settleBeside();
     while (!isResting) {
       const askedAt = performance.now();
       const [before, waiting] = [shared.before(), held.count()];
@@ -41,13 +45,16 @@ export function createLogReading(options: {
       const breathe = createBreather();
       for (const { text, ...position } of entries) {
         if (isResting) return;
-        isUnsettled = true;
         await act(text);
         held.actedOn(position);
         const pause = breathe();
         if (pause !== undefined) await pause;
       }
-      if (entries.length > 0) await settle();
+      if (entries.length > 0) {
+        acknowledge = shared.acknowledgement();
+        readAhead += entries.length;
+        settleBeside();
+      }
       // Not only where there was none: beside others who write all the time, and over a slow link,
       // there always is one.
       if (entries.length < shared.entriesPerRead) {
@@ -55,26 +62,42 @@ export function createLogReading(options: {
         held.readUpTo(before, waiting);
         break;
       }
+      if (readAhead > memberLimits.readAheadMax) await settle();
     }
     if (!mayTidy || isResting) return;
     tidiedAt = performance.now();
-    // All own work that had come before this read is done: it is to be stored, too.
-    await acted();
-    if (isResting) return;
-    // Reading goes on beside it.
-    tidying = shared
-      .tidy()
+    // Own work that had come before this read is done: it is to be stored, too. Reading goes on.
+    tidying = acted()
+      .then(() => (isResting ? undefined : shared.tidy()))
       .catch(noteFailure)
       .finally(() => {
         tidying = undefined;
       });
   }
 
-  async function settle(): Promise<void> {
+  /** Acknowledges what was acted on before, once that is done. */
+  async function settleOnce(): Promise<void> {
+    const acknowledgeSoFar = acknowledge;
+    readAhead = 0;
     await acted();
     if (isResting) return;
-    await shared.acknowledge();
-    isUnsettled = false;
+    await acknowledgeSoFar?.();
+    if (acknowledge === acknowledgeSoFar) acknowledge = undefined;
+  }
+
+  function settle(): Promise<void> {
+    settling ??= settleOnce().finally(() => {
+      settling = undefined;
+    });
+    return settling;
+  }
+
+  /** Does it while reading goes on; it is tried again with the next read attempt. */
+  function settleBeside(): void {
+    if (settling !== undefined) return;
+    void settle().then(() => {
+      if (acknowledge !== undefined && !isResting) settleBeside();
+    }, noteFailure);
   }
 
   /** Resolves when the read attempt under way has ended; another one follows it then. */
@@ -97,13 +120,21 @@ export function createLogReading(options: {
 
   return {
     ...{ look, held },
-    /** Whether earlier entries of others were acted on: false when they were unreadable. */
+    /** Whether earlier entries of others were acted on, and that is stored. */
     async heard(): Promise<boolean> {
       const askedAt = performance.now();
       // The read attempt under way may have begun before.
       await look();
       await looking;
-      return heardAt >= askedAt;
+      if (heardAt < askedAt) return false;
+      try {
+        // The one under way may have begun before.
+        await settling;
+        if (acknowledge !== undefined) await settle();
+        return !isResting;
+      } catch {
+        return false;
+      }
     },
     /** Whether the log was read to its end within the last second. */
     isCurrent: (): boolean => performance.now() - heardAt < memberLimits.trustMs,
@@ -120,6 +151,7 @@ export function createLogReading(options: {
       isOver = true;
       await looking;
       await tidying;
+      await settling?.catch(noteFailure);
     },
   };
 }

@@ -62,10 +62,13 @@ function createLog() {
             writer === own ? [] : [[writer, place] as const],
           ),
         ),
-      async acknowledge() {
-        reach();
-        positions.set(own, new Map(read));
-        news();
+      acknowledgement() {
+        const places = new Map(read);
+        return async () => {
+          reach();
+          positions.set(own, places);
+          news();
+        };
       },
       async isHeard({ writer, place }, by) {
         reach();
@@ -286,15 +289,15 @@ describe('what a process writes for others', () => {
     const shared = createLog();
     const other = shared.open(2);
     const one = await join(context, shared, 1);
-    let failures = 0;
+    let isAway = true;
     one.feed.peers.onActed(async () => {
-      failures += 1;
-      if (failures <= 2) throw new DomainError('unavailable', 'away');
+      if (isAway) throw new DomainError('unavailable', 'away');
     });
     const position = await other.append('!told');
     assert.ok(position);
     assert.equal(await one.feed.peers.heard(), false, 'it says that it knows');
     assert.equal(await other.isHeard(position), false);
+    isAway = false;
     await wait(3 * memberLimits.logLookMs);
     assert.equal(await other.isHeard(position), true, 'nobody tried again');
     assert.equal(await one.feed.peers.heard(), true);

@@ -94,8 +94,8 @@ export function withoutOrphans(
     ...(shared !== undefined && {
       shared: {
         ...shared,
-        async adopt() {
-          const sessions = await shared.adopt();
+        async adopt(known) {
+          const sessions = await shared.adopt(known);
           if (sessions.length === 0) return sessions;
           const kept = await without({ sessions, retained: [] });
           return sessions.filter((one) => kept.sessions.includes(one));

@@ -166,4 +166,43 @@ describe('a commit whose answer was lost', { skip: noPostgres }, () => {
     await wait(3_000);
     assert.deepEqual(heard, [['gone'], ['gone']]);
   });
+
+  test('that took a session brings the will of before, and takes the session up', async (context) => {
+    const schema = 'doubt_claim';
+    const { server, link, one, other } = await startTwo(context, schema);
+    const heard = [await hear(one, 'here', will.topic), await hear(other, 'there', will.topic)];
+    await comeTo(one, 'mortal', () => undefined, will);
+    await onServer(server.url, slowCommits(`${schema}.mqtt_wills`));
+    // It cannot give the session away, nor publish the will.
+    process.kill(one.running.pid, 'SIGSTOP');
+    const next = { ...will, payload: JSON.stringify({ value: 'not let in' }) };
+    const coming = connectPeer({
+      ...{ url: other.running.url, clientId: 'mortal', version: 5, will: next },
+      onPacket: () => undefined,
+    });
+    coming.catch(() => undefined);
+    await until(
+      async () => (await onServer(server.url, findCommit)).rows.length > 0,
+      'it is being committed',
+    );
+    link.set('cut');
+    // So long the claim is tried again: behind it, it counts as refused.
+    await wait(postgresLimits.awayMs + 2_000);
+    await assert.rejects(coming, /was not let in/);
+    process.kill(one.running.pid, 'SIGCONT');
+    await onServer(server.url, quickCommits(`${schema}.mqtt_wills`));
+    link.set('open');
+    await until(() => heard.every((got) => got.length > 0), 'everybody has it').catch(
+      () => undefined,
+    );
+    // While one is not, the log is kept for it.
+    const findBehind = `select 1 from ${schema}.mqtt_sessions where behind`;
+    await until(
+      async () => (await onServer(server.url, findBehind)).rows.length === 0,
+      'each session was taken up',
+    );
+    // A second one would come behind it.
+    await wait(3_000);
+    assert.deepEqual(heard, [['gone'], ['gone']]);
+  });
 });

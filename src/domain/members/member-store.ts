@@ -81,8 +81,8 @@ export interface FeedLog {
   readonly entriesPerRead: number;
   /** The last places of the others that the newest commit of this process may have waited for. */
   before(): LogPlaces;
-  /** Acknowledges to the others that all that was read has been acted on. */
-  acknowledge(): Promise<void>;
+  /** What acknowledges to the others that all that was read before this call was acted on. */
+  acknowledgement(): () => Promise<void>;
   /**
    * Whether every other process that serves has acknowledged the entry. Of one alone: or is cut
    * off, so that there is no process to wait for.

@@ -170,6 +170,14 @@ export interface Elsewhere {
   readonly owner: number;
 }
 
+/** What a process knows of what the store has as its own: other rows are of refused commits. */
+export interface KnownHere {
+  /** Sessions that it is taking up. */
+  keys(): readonly SessionKey[];
+  /** Terms of wills that it has, or is about to have. */
+  terms(): readonly number[];
+}
+
 /** Some entries of the log. */
 export interface LogPage {
   readonly entries: readonly LogEntry[];
@@ -186,10 +194,13 @@ export interface SharedSessions {
   readonly wanted: WantedValues;
   /** Makes a session this process's from now on, unless a process that serves has it. */
   claim(request: ClaimRequest): Promise<Claim | Elsewhere>;
-  /** Makes some sessions of ended processes, or without an owner, this process's. None: no more. */
-  adopt(): Promise<readonly ClaimedSession[]>;
-  /** Makes some wills that processes left which ended this process's. None: no more. */
-  adoptWills(): Promise<readonly StoredWill[]>;
+  /**
+   * Makes some sessions of ended processes, or without an owner, this process's. None: no more.
+   * `known`: also those that are its own without its knowledge.
+   */
+  adopt(known?: KnownHere): Promise<readonly ClaimedSession[]>;
+  /** The same of wills. */
+  adoptWills(known?: KnownHere): Promise<readonly StoredWill[]>;
   /**
    * Takes care that no process that serves takes the will of this term any more, to publish it;
    * false: another one has taken it. One that ends leaves it all the same.

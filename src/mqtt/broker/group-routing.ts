@@ -258,6 +258,7 @@ export function createClaims(options: {
   let left: Left[] = [];
   let leftBytes = 0;
   let undecided = 0;
+  let lastClaim: Promise<unknown> | undefined;
   let isFinishing = false;
   let written: Promise<void> | undefined;
   const listeners: (() => void)[] = [];
@@ -329,6 +330,7 @@ export function createClaims(options: {
       const { promise, resolve } = Promise.withResolvers<ShareOutcome>();
       token += 1;
       undecided += 1;
+      lastClaim = promise;
       stepFor(name).claims.set(name, { ...claim, token, resolve });
       leave();
       return promise;
@@ -343,6 +345,8 @@ export function createClaims(options: {
       stepFor('').givenBack.push(share);
       leave();
     },
+    /** Resolves when all claims that were asked for until now are decided. */
+    decided: (): Promise<unknown> | undefined => lastClaim,
     /** How many claims are undecided. */
     waiting: (): number => undecided,
     /** Tries again what was left to a process with a connected member, once a second. */

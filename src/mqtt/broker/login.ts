@@ -119,7 +119,7 @@ export function establish(
   const key = sessionKey(identity, clientId);
   requireFitting(packet, entering);
   const will = entering.will && { ...entering.will, turn };
-  if (will !== undefined && !wills.keep(client, will.message)) {
+  if (will !== undefined && !wills.keep(client, will)) {
     throw new ProtocolError(reason.quotaExceeded, 'there is no room for your last will');
   }
   registry.find(key)?.link?.end(reason.takenOver, 'the client connected again');

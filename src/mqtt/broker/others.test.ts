@@ -68,6 +68,27 @@ test('the log is read for groups again when that is asked for as a read ends', a
   }
 });
 
+test('the log is read for groups no faster than what it has is claimed', async () => {
+  let reads = 0;
+  let claimed = Promise.withResolvers<void>();
+  const shared = {
+    missed: async () => ({ entries: [], isLast: ++reads === 3 }),
+    onFenced: () => undefined,
+  };
+  const claims = { decided: () => claimed.promise, onGivenBack: () => undefined };
+  const context = { router: {}, tree: {}, claims };
+  const peers = { onTold: () => undefined, onActed: () => undefined };
+  const parts = { context, shared, deliverEvent: () => undefined };
+  listenToOthers(peers as never, parts as never)();
+  for (const expected of [1, 2, 3]) {
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(reads, expected);
+    const before = claimed;
+    claimed = Promise.withResolvers();
+    before.resolve();
+  }
+});
+
 test('of own messages, told again, only those for subscribers are acted on', async () => {
   const told: ((text: string, isOwn: boolean) => Promise<void>)[] = [];
   const acted: string[] = [];

@@ -1,8 +1,8 @@
 import type { Peers } from '../../domain/datapoints/peers.ts';
 import type { SharedSessions } from '../../domain/messaging/session-store.ts';
 import type { BrokerContext } from './broker-context.ts';
+import { type DeliverEvent, readLog } from './catch-up.ts';
 import { untilDone } from './journal.ts';
-import { type DeliverEvent, readLog } from './ownership.ts';
 import { readTalk, writeTalk } from './talk.ts';
 
 /** Reads the log for groups once at a time, and once more if asked meanwhile. */
@@ -11,10 +11,13 @@ function createReadAgain(peers: Peers, { context, shared, deliverEvent }: Listen
   let isAskedAgain = false;
 
   async function look(): Promise<void> {
-    const { router, tree, log } = context;
+    const { router, tree, log, claims } = context;
+    const reader = {
+      ...{ route: router.routeAgain, hasSubscribers: tree.hasSubscribers },
+      room: async () => claims?.decided(),
+    };
     do {
       isAskedAgain = false;
-      const reader = { route: router.routeAgain, hasSubscribers: tree.hasSubscribers };
       await untilDone(
         () => readLog({ shared, peers, deliverEvent }, reader),
         (err) => {
@@ -77,6 +80,7 @@ export function listenToOthers(peers: Peers, listening: Listening): () => void {
   // Messages acknowledged to other processes are in the queues of the sessions here.
   peers.onActed(async () => {
     await renewRetained();
+    await ownership?.givenAway();
     await journal.settled();
   });
   peers.onTold(async (text, isOwn) => {
@@ -85,7 +89,7 @@ export function listenToOthers(peers: Peers, listening: Listening): () => void {
     else if (isOwn) return;
     else if (talk?.kind === 'freed') lookAgain();
     else if (talk?.kind === 'retained') for (const topic of talk.topics) doubtful.add(topic);
-    else if (talk !== undefined) await ownership?.told(talk);
+    else if (talk !== undefined) ownership?.told(talk);
   });
   return lookAgain;
 }

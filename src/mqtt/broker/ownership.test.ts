@@ -29,13 +29,14 @@ test('a session is given away although what it sent waits for the log', async (c
     wills: { cancel: () => undefined },
   } as never);
   const who = { identity: 'user/ana', clientId: 'c', cleanStart: false };
-  const given = ownership.told({ kind: 'wanted', ...who });
+  ownership.told({ kind: 'wanted', ...who });
   await undefined;
+  assert.deepEqual(released, []);
   context.mock.timers.tick(memberLimits.barrierMs);
-  await given;
+  await ownership.givenAway();
   assert.deepEqual(released, [session]);
   // Until another process has it, and says what it wants.
   assert.deepEqual(counted, ['d 1']);
-  await ownership.told({ kind: 'opened', turn: 0, ...who });
+  ownership.told({ kind: 'opened', turn: 0, ...who });
   assert.deepEqual(counted, ['d 1', 'd -1', `${sessionKey(who.identity, 'c')} elsewhere`]);
 });

@@ -1,51 +1,40 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { FeedEvent } from '../../domain/datapoints/feed.ts';
 import type { Peers } from '../../domain/datapoints/peers.ts';
 import { memberLimits } from '../../domain/members/member-limits.ts';
-import type { LogPosition } from '../../domain/members/member-store.ts';
 import { formerGuestIdentity, identityOfGuest } from '../../domain/messaging/identity.ts';
-import { type Message, type SessionKey, sessionKey } from '../../domain/messaging/message.ts';
+import { type SessionKey, sessionKey } from '../../domain/messaging/message.ts';
 import type {
   Claim,
   ClaimedSession,
-  LogPage,
-  SharedSessions,
+  KnownHere,
+  StoredWill,
 } from '../../domain/messaging/session-store.ts';
-import type { Clock } from '../../lib/clock.ts';
 import { yieldToEventLoop } from '../../lib/event-loop.ts';
-import type { Log } from '../../lib/log.ts';
 import { createKeyedSequence } from '../../lib/scheduling/payer-queues.ts';
-import type { Broker, Reach } from '../broker.ts';
 import { reason } from '../packets/packet.ts';
-import type { Counters } from './counters.ts';
-import type { Delivery } from './delivery.ts';
-import type { Claims } from './group-routing.ts';
-import { type Journal, retryPause, untilDone } from './journal.ts';
-import type { Outbound } from './outbound.ts';
-import { createRouter } from './router.ts';
-import { type DeliveryTerms, isKnown, nameOfFound, type Session } from './session.ts';
+import { type CatchUpOptions, complete, holdBack, type TakenSession } from './catch-up.ts';
+import { retryPause } from './journal.ts';
+import type { Session } from './session.ts';
 import type { OpenRequest, SessionRegistry } from './session-registry.ts';
-import { createHandOnShares } from './slices.ts';
-import { createSubscriptionTree } from './subscription-tree.ts';
-import { type Claimed, readTalk, type Talk, writeTalk } from './talk.ts';
+import { type Claimed, type Talk, writeTalk } from './talk.ts';
 import { createGiven } from './value-sources.ts';
-import type { Will, Wills } from './wills.ts';
+import { payerOfWill, type Will, type Wills } from './wills.ts';
 
 /** A client that is let in. */
 interface Taking extends OpenRequest {
   readonly will: Will | undefined;
 }
 
-interface OwnershipOptions {
-  readonly shared: SharedSessions;
+/** A session that is being taken. */
+interface TakingState {
+  /** The last term in which another process took it. */
+  elsewhere: number;
+  /** Terms of the claim, of each attempt to commit it. */
+  readonly terms: number[];
+}
+
+interface OwnershipOptions extends CatchUpOptions {
   readonly peers: Peers;
-  readonly deliverEvent: DeliverEvent;
-  readonly outbound: Outbound;
-  readonly journal: Journal;
-  readonly counters: Counters;
-  readonly claims: Claims;
-  readonly clock: Clock;
-  readonly log: Log;
   readonly registry: SessionRegistry;
   readonly wills: Wills;
 }
@@ -58,9 +47,17 @@ export function createOwnership(options: OwnershipOptions) {
   const { shared, peers, registry, journal, wills, log } = options;
   const { disconnect, endFormerOf, endIfReplaced } = createEnding(options);
   const inTurn = createKeyedSequence();
-  /** Sessions that are being taken, and the last term in which another process took them. */
-  const taking = new Map<SessionKey, number>();
-  const behind = new Set<Promise<void>>();
+  const taking = new Map<SessionKey, TakingState>();
+  const behind = new Map<Promise<void>, readonly SessionKey[]>();
+  const known: KnownHere = {
+    keys: () => [...taking.keys(), ...[...behind.values()].flat()],
+    terms: () => [...wills.terms, ...[...taking.values()].flatMap(({ terms }) => terms)],
+  };
+  /** Terms of claims that were refused: their clients were not let in, and have no wills. */
+  const refusedTerms = new Set<number>();
+  /** Whether a claim or adoption was refused that may have been made all the same. */
+  let isInDoubt = false;
+  const givingAway = new Set<Promise<void>>();
   let adopting: Promise<void> | undefined;
   let isClosed = false;
   const given = createGiven(shared.wanted);
@@ -83,16 +80,20 @@ export function createOwnership(options: OwnershipOptions) {
   function take(client: Taking, open: (turn: number) => boolean): Promise<void> {
     const key = sessionKey(client.identity, client.clientId);
     return inTurn(key, async () => {
-      taking.set(key, 0);
+      const state: TakingState = { elsewhere: 0, terms: [] };
+      taking.set(key, state);
       try {
-        const { turn, session, wills: left } = await claim(key, client);
+        const { turn, session, wills: left } = await claim(key, client, state.terms);
         const isContinued = session !== undefined && !client.cleanStart;
         for (const will of left) {
           // A client that reconnects in time cancels its will.
           if (isContinued && will.delayMs > 0) wills.settle(key, will.turn, client.payer);
           else wills.inherit({ ...will, delayMs: 0 });
         }
-        if ((taking.get(key) ?? 0) > turn) throw new Error('the client connected elsewhere');
+        if (state.elsewhere > turn) {
+          wills.settle(key, turn, client.payer);
+          throw new Error('the client connected elsewhere');
+        }
         if (session !== undefined) restore([session], isContinued);
         given(key);
         if (!open(turn) && client.will !== undefined) wills.settle(key, turn, client.payer);
@@ -102,16 +103,25 @@ export function createOwnership(options: OwnershipOptions) {
     });
   }
 
-  async function claim(key: SessionKey, client: Taking): Promise<Claim> {
+  async function claim(key: SessionKey, client: Taking, terms: number[]): Promise<Claim> {
     const { identity, clientId, cleanStart, payer, expirySeconds } = client;
     const who = { identity, clientId, cleanStart };
     const ask = (isForced: boolean) =>
-      shared.claim({
-        ...{ key, identity, clientId, payer, expirySeconds, isForced },
-        will: storedWill(key, client),
-        isKnown: registry.find(key) !== undefined,
-        note: (turn) => peers.entryOf(writeTalk({ kind: 'opened', turn, ...who })),
-      });
+      shared
+        .claim({
+          ...{ key, identity, clientId, payer, expirySeconds, isForced },
+          will: storedWill(key, client),
+          isKnown: registry.find(key) !== undefined,
+          note(turn) {
+            terms.push(turn);
+            return peers.entryOf(writeTalk({ kind: 'opened', turn, ...who }));
+          },
+        })
+        .catch((error: unknown) => {
+          for (const turn of terms) refusedTerms.add(turn);
+          isInDoubt = true;
+          throw error;
+        });
     // Earlier changes are written before the claim, or refused.
     await journal.synced();
     const claimed = await ask(false);
@@ -141,26 +151,56 @@ export function createOwnership(options: OwnershipOptions) {
     const running = complete(options, taken, claimed, () => isClosed).finally(() =>
       behind.delete(running),
     );
-    behind.add(running);
+    behind.set(
+      running,
+      claimed.map(({ key }) => key),
+    );
   }
 
+  /** Takes over what ended processes left, and what a refused commit made this process's. */
   async function adoptAll(): Promise<void> {
-    for (let left = await shared.adoptWills(); left.length > 0; left = await shared.adoptWills()) {
-      for (const will of left) wills.inherit(will);
-    }
-    for (let adopted = await shared.adopt(); adopted.length > 0; ) {
-      restore(adopted, true);
-      if (isClosed) return;
-      adopted = await shared.adopt();
+    const knownHere = isInDoubt ? known : undefined;
+    isInDoubt = false;
+    const refusedBefore = [...refusedTerms];
+    try {
+      const adoptWills = () => shared.adoptWills(knownHere);
+      for (let left = await adoptWills(); left.length > 0; left = await adoptWills()) {
+        for (const will of left) adoptWill(will);
+      }
+      if (knownHere !== undefined) for (const turn of refusedBefore) refusedTerms.delete(turn);
+      const adopt = () => shared.adopt(knownHere);
+      for (let adopted = await adopt(); adopted.length > 0; adopted = await adopt()) {
+        restore(adopted, true);
+        if (isClosed) return;
+      }
+    } catch (error) {
+      isInDoubt = true;
+      throw error;
     }
   }
 
-  async function giveAway(key: SessionKey, cleanStart: boolean): Promise<void> {
+  function adoptWill(will: StoredWill): void {
+    const { key, turn, delayMs } = will;
+    // A client that is back in time cancels its will.
+    const isBack = delayMs > 0 && registry.find(key)?.link !== undefined;
+    if (isBack || refusedTerms.has(turn)) wills.settle(key, turn, payerOfWill(will));
+    else wills.inherit(will);
+  }
+
+  /** Entries behind that which asks for it are acted on meanwhile. */
+  function giveAway(key: SessionKey, cleanStart: boolean): void {
+    const giving = giveAwayStored(key, cleanStart)
+      .catch((err: unknown) => log.warn({ err }, 'a session could not be given away'))
+      .finally(() => givingAway.delete(giving));
+    givingAway.add(giving);
+  }
+
+  async function giveAwayStored(key: SessionKey, cleanStart: boolean): Promise<void> {
     const session = registry.find(key);
     if (session === undefined) return;
     disconnect(session, cleanStart);
     const received = Promise.allSettled(session.received?.values() ?? []);
-    // Stored values may wait for entries behind this one: no longer than the other process waits.
+    // Stored values may wait for entries of others: no longer than the other process waits.
     await Promise.race([received, wait(memberLimits.barrierMs, undefined, { ref: false })]);
     await journal.settled();
     if (registry.find(key) !== session || session.link !== undefined) return;
@@ -183,22 +223,30 @@ export function createOwnership(options: OwnershipOptions) {
         });
       return adopting;
     },
+    /** Resolves when sessions that others asked for until now are given away. */
+    async givenAway(): Promise<void> {
+      await Promise.all(givingAway);
+    },
     /** Acts on a message of another broker. */
-    async told(talk: Extract<Talk, Claimed>): Promise<void> {
+    told(talk: Extract<Talk, Claimed>): void {
       const key = sessionKey(talk.identity, talk.clientId);
-      if (talk.kind === 'wanted') return await giveAway(key, talk.cleanStart);
+      if (talk.kind === 'wanted') {
+        giveAway(key, talk.cleanStart);
+        return;
+      }
       const { turn } = talk;
       endFormerOf(talk);
       given(key);
       shared.wanted.isElsewhere(key);
-      if (taking.has(key)) taking.set(key, turn);
+      const state = taking.get(key);
+      if (state !== undefined) state.elsewhere = turn;
       if ((registry.find(key)?.claimedAt ?? turn) < turn) lose(registry.find(key));
     },
     /** Resolves when nothing is under way. */
     async close(): Promise<void> {
       isClosed = true;
       await adopting;
-      await Promise.all(behind);
+      await Promise.all(behind.keys());
       // Changes that follow from wills published a moment ago are in the journal then.
       await yieldToEventLoop();
     },
@@ -238,154 +286,3 @@ function createEnding({ registry, wills }: Pick<OwnershipOptions, 'registry' | '
 /** The will for other processes: the session may end before the delay does [MQTT-3.1.3.2.2]. */
 const storedWill = (key: SessionKey, { will, expirySeconds }: Taking) =>
   will && { ...will, key, delayMs: Math.min(will.delayMs, expirySeconds * 1_000) };
-
-/** Hands on what an event of the log says, as when it happened. */
-export type DeliverEvent = (
-  receivers: Pick<Broker, 'deliver' | 'hasSubscribers' | 'renewRetained'>,
-  event: FeedEvent,
-) => void;
-
-/** A session of this process that was another one's, and what is kept of it. */
-interface TakenSession {
-  readonly session: Session;
-  readonly claimed: ClaimedSession;
-}
-
-/** Defers what comes for the session until the log was read for it. */
-function holdBack(session: Session, { heard }: Pick<ClaimedSession, 'heard'>): void {
-  session.catchUp = { waiting: [], found: new Set(), heard };
-}
-
-/**
- * Reads the log for sessions with deferred deliveries, until that is done: then the deliveries go
- * on, and the store records it. Never rejects; a process that stops leaves it to the next one.
- * `claimed`: all of them, also those that could not be taken up.
- */
-export async function complete(
-  context: OwnershipOptions,
-  taken: readonly TakenSession[],
-  claimed: readonly ClaimedSession[],
-  isOver: () => boolean,
-): Promise<void> {
-  const { shared, journal, log } = context;
-  const until = async (work: () => Promise<void>, sentence: string): Promise<void> => {
-    await untilDone(
-      async () => (isOver() ? undefined : work()),
-      (err) => {
-        log.warn({ err }, sentence);
-        return isOver();
-      },
-    );
-  };
-  const heldBack = taken.filter(({ session }) => session.catchUp !== undefined);
-  if (heldBack.length > 0) {
-    await until(
-      () => readLog(context, createReplay(context, heldBack)),
-      'the log could not be read for MQTT sessions',
-    );
-    for (const { session } of heldBack) letGo(session);
-  }
-  await until(async () => {
-    await journal.settled();
-    await shared.caughtUp(claimed.map(({ key }) => key));
-  }, 'it could not be stored that MQTT sessions are complete');
-}
-
-function letGo({ catchUp: state }: Session): void {
-  const waiting = state?.waiting ?? [];
-  if (state !== undefined) state.waiting = undefined;
-  for (const next of waiting) next();
-}
-
-interface LogSource {
-  readonly shared: Pick<SharedSessions, 'missed'>;
-  readonly peers: Pick<Peers, 'read'>;
-  readonly deliverEvent: DeliverEvent;
-}
-
-interface LogReader extends Pick<Broker, 'hasSubscribers'> {
-  readonly route: (message: Message, reach?: Reach) => void;
-  /** Called with the position of each entry. */
-  readonly before?: (position: LogPosition) => void;
-}
-
-/**
- * Hands on all that the log has, as when it happened; what is written meanwhile comes of itself.
- * Throws when the store cannot answer.
- */
-export async function readLog(
-  { shared, peers, deliverEvent }: LogSource,
-  { route, hasSubscribers, before }: LogReader,
-): Promise<void> {
-  const receivers: Parameters<DeliverEvent>[0] = {
-    deliver: (messages, reach) => {
-      for (const message of messages) route(message, reach);
-    },
-    hasSubscribers,
-    renewRetained: () => undefined,
-  };
-  let page: LogPage;
-  let after = 0;
-  do {
-    page = await shared.missed(after);
-    for (const { text, ...position } of page.entries) {
-      after = position.place;
-      before?.(position);
-      const said = peers.read(text);
-      if (typeof said === 'object') deliverEvent(receivers, said);
-      const talk = typeof said === 'string' ? readTalk(said) : undefined;
-      if (talk?.kind === 'message') route(talk.message);
-    }
-  } while (!page.isLast);
-}
-
-/**
- * Queues what the log has for sessions that another process had, and did not put into their queues:
- * each message once, behind those that are there. Rights are asked for at this moment.
- */
-function createReplay(
-  { outbound, journal, counters, clock, claims }: OwnershipOptions,
-  taken: readonly TakenSession[],
-): LogReader {
-  const tree = createSubscriptionTree();
-  const coming = taken.flatMap(({ session, claimed }) =>
-    claimed.subscriptions.map((subscription) => ({
-      ...{ session, subscription },
-      since: claimed.since.get(subscription.filter) ?? (() => 0),
-    })),
-  );
-  /** Subscriptions that no entry of the writer was for yet; the next ones last. */
-  const comingBy = new Map<number, typeof coming>();
-
-  function offer(session: Session, delivery: Delivery, terms: DeliveryTerms) {
-    const { origin } = delivery.message;
-    const { catchUp: state } = session;
-    if (terms.qos === 0 || session.isEnded) return;
-    if (terms.share !== undefined) return outbound.offerFound(session, delivery, terms);
-    if (origin === undefined || state === undefined || isKnown(state, delivery.message)) return;
-    state.found.add(nameOfFound(origin));
-    outbound.offerFound(session, delivery, terms);
-  }
-
-  const router = createRouter({
-    ...{ tree, journal, counters, clock, claims },
-    outbound: { ...outbound, offer },
-    shares: createHandOnShares(),
-  });
-  return {
-    route: router.route,
-    hasSubscribers: tree.hasSubscribers,
-    /** Adds subscriptions made before this entry was committed: earlier ones are not for them. */
-    before({ writer, place }) {
-      const waiting =
-        comingBy.get(writer) ??
-        coming.toSorted((one, other) => other.since(writer) - one.since(writer));
-      comingBy.set(writer, waiting);
-      for (let next = waiting.at(-1); next !== undefined && next.since(writer) < place; ) {
-        tree.add(next.session, next.subscription);
-        waiting.pop();
-        next = waiting.at(-1);
-      }
-    },
-  };
-}

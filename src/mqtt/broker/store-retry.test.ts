@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLog } from '../../lib/log.ts';
 import { mqttLimits } from '../limits.ts';
+import { complete } from './catch-up.ts';
 import { createMessageQueue } from './message-queue.ts';
-import { complete } from './ownership.ts';
 
 const settled = async (): Promise<void> => {
   for (let tick = 0; tick < 20; tick += 1) await undefined;

@@ -29,13 +29,32 @@ test('a will that is given up leaves nothing in the store', async () => {
     return { kind: 'unavailable' } as const;
   };
   const kept = { ...message, publisher: 'k' as never };
-  assert.ok(wills.keep({ payer: ann }, kept));
+  assert.ok(wills.keep({ payer: ann }, { message: kept, turn: 0 }));
   wills.leave('k' as never, { payer: ann, publish }, { message: kept, delayMs: 0, turn: 7 });
   for (let n = 0; n < 100; n += 1) {
     await new Promise((resolve) => setImmediate(resolve));
     wills.sweep(0);
   }
   assert.deepEqual([tries, added, bytes.used], [60, ['will_settled'], 0]);
+});
+
+test('a will found late is published at once, and the next one of its session waits', async () => {
+  const { wills } = start(() => undefined);
+  const published: number[] = [];
+  const ofTerm = (turn: number, delayMs: number) => {
+    const publish = async () => {
+      published.push(turn);
+      return { kind: 'accepted', isPassedOn: true } as const;
+    };
+    wills.leave('k' as never, { payer: ann, publish }, { message, delayMs, turn });
+  };
+  ofTerm(8, 5);
+  ofTerm(7, 5);
+  assert.deepEqual(published, [7]);
+  ofTerm(9, 5);
+  assert.deepEqual(published, [7, 8]);
+  wills.sweep(5);
+  assert.deepEqual(published, [7, 8, 9]);
 });
 
 test('a client is let in although nothing is written to the disk', async (t) => {
@@ -106,7 +125,7 @@ test('a will that meets a bug is over, and the bug is in the log', async () => {
     payer: ann,
     publish: async () => ({ kind: 'accepted', isPassedOn: true }) as const,
   };
-  assert.ok(wills.keep(client, message));
+  assert.ok(wills.keep(client, { message, turn: 0 }));
   wills.leave('k' as never, client, { message, delayMs: 0, turn: 0 });
   await wills.finish();
   assert.deepEqual([logged, bytes.used], [['a last will met a bug'], 0]);

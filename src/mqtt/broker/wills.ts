@@ -17,6 +17,8 @@ export type Will = Omit<StoredWill, 'key'>;
 /** The client as whom a will is published. */
 export type Heir = Pick<Client, 'payer' | 'publish'>;
 
+type WillOfTerm = Pick<Will, 'message' | 'turn'>;
+
 /** A last will whose connection is gone. */
 interface PendingWill extends Will {
   readonly client: Heir;
@@ -62,10 +64,11 @@ export function createWills(options: WillsOptions) {
     bytes.release(client.payer, sizeOf(message));
     const published = publish(will).then((outcome) => {
       underWay.delete(published);
+      if (outcome === 'elsewhere') kept.terms.delete(will.turn);
       if (outcome !== 'unavailable' || isOver) return;
       // A copy of it may be stored all the same: then only those who listen get it.
       const again = { ...will, message: { ...message, isRepetition: true } as const };
-      if (tries < triesMax && keep(client, message)) untaken.push({ will: again, tries });
+      if (tries < triesMax && keep(client, will)) untaken.push({ will: again, tries });
       else settle(message.publisher, will.turn, client.payer);
     });
     underWay.add(published);
@@ -121,9 +124,10 @@ export function createWills(options: WillsOptions) {
 
   /** Publishes a will whose connection is gone, now or when it is due. */
   function leave(key: SessionKey, client: Heir, will: Will): void {
-    publishNow(key);
+    const isLast = (pending.get(key)?.turn ?? 0) <= will.turn;
+    if (isLast) publishNow(key);
     const left = { ...will, client, dueAt: clock.now() + will.delayMs };
-    if (will.delayMs <= 0) publishOnce(left);
+    if (will.delayMs <= 0 || !isLast) publishOnce(left);
     else pending.set(key, left);
   }
 
@@ -131,13 +135,12 @@ export function createWills(options: WillsOptions) {
   function inherit({ key, message: stored, ...will }: StoredWill): void {
     const { turn } = will;
     const message: Message = { ...stored, isRepetition: true };
-    const [identity = ''] = key.split('\u0000', 1);
-    const payer = message.payer ?? payerOfIdentity(identity);
+    const [identity, payer] = [identityOf(key), payerOfWill({ key, message })];
     const client: Heir = {
       payer,
       publish: async (sent) => (await authority.publishFor?.(identity, sent)) ?? unavailableOutcome,
     };
-    if (keep(client, message)) leave(key, client, { ...will, message });
+    if (keep(client, { message, turn })) leave(key, client, { ...will, message });
     else settle(key, turn, payer);
   }
 
@@ -188,14 +191,22 @@ function createKeptWills({
   let lastTurn = clock.now();
   /** The last connection of each session that waits for the disk, or for another one. */
   const lastPuts = new Map<SessionKey, Promise<void>>();
+  /** Terms of wills that are in memory, or whose end is not durable yet. */
+  const terms = new Set<number>();
 
   /** Takes quota for a will as long as it may be published; false: none is left. */
-  const keep = ({ payer }: Pick<Heir, 'payer'>, message: Message): boolean =>
-    bytes.take(payer, sizeOf(message)) === undefined;
+  function keep({ payer }: Pick<Heir, 'payer'>, { message, turn }: WillOfTerm): boolean {
+    if (bytes.take(payer, sizeOf(message)) !== undefined) return false;
+    if (turn > 0) terms.add(turn);
+    return true;
+  }
 
   /** Records that a will that is in the store is not to be published any more. */
   function settle(key: SessionKey | undefined, turn: number, payer: Payer): void {
-    if (turn > 0 && key !== undefined) journal.add({ kind: 'will_settled', key, turn }, payer);
+    if (turn === 0 || key === undefined) return;
+    terms.add(turn);
+    journal.add({ kind: 'will_settled', key, turn }, payer);
+    void journal.synced()?.then(() => terms.delete(turn));
   }
 
   /** Drops a will that will not be published: its client said goodbye. */
@@ -219,7 +230,7 @@ function createKeptWills({
     const before = lastPuts.get(key);
     if (will === undefined && before === undefined) return void open(0);
     // Without quota it is refused at once, and asks for none afterwards.
-    if (will !== undefined && !keep({ payer }, will.message)) return void open(0);
+    if (will !== undefined && !keep({ payer }, will)) return void open(0);
     const written = will === undefined ? 0 : write({ ...will, key }, payer);
     const over = Promise.all([written, before]).then(([turn]) => {
       if (lastPuts.get(key) === over) lastPuts.delete(key);
@@ -244,13 +255,19 @@ function createKeptWills({
   }
 
   return {
-    ...{ keep, settle, discard, put },
+    ...{ keep, settle, discard, put, terms },
     /** Gives terms behind this one from now on. */
     beginBehind(turn: number): void {
       lastTurn = Math.max(lastTurn, turn);
     },
   };
 }
+
+const identityOf = (key: SessionKey): string => key.split('\u0000', 1)[0] ?? '';
+
+/** Who pays for a will of the store. */
+export const payerOfWill = ({ key, message }: Pick<StoredWill, 'key' | 'message'>): Payer =>
+  message.payer ?? payerOfIdentity(identityOf(key));
 
 const sizeOf = (message: Message): number =>
   willBytes + 2 * message.topic.length + bytesOfMessage(message);

@@ -108,7 +108,7 @@ test('what was written lately is kept, though all have acknowledged it', {
   for (const text of ['before', 'after']) {
     await one.append(text);
     await other.read();
-    await other.acknowledge();
+    await other.acknowledgement()();
     for (const log of two.logs) await log.tidy();
     assert.ok(await isKept(text), text);
   }
@@ -125,7 +125,7 @@ test('an entry is kept until its own process has handed it on, or its sessions a
   const run = async (sql: string): Promise<number> => (await onServer(two.url, sql)).rowCount ?? 0;
   const isKept = async (): Promise<boolean> => {
     await other.read();
-    await other.acknowledge();
+    await other.acknowledgement()();
     for (let times = 0; times < 3; times += 1) await other.tidy();
     return (await run('select 1 from feed_log')) > 0;
   };
@@ -156,7 +156,7 @@ test('an entry is kept while a message for a group is of nobody yet, and not for
   for (const isSettled of [true, false]) {
     await one.append('a');
     await other.read();
-    await other.acknowledge();
+    await other.acknowledgement()();
     await run(`insert into mqtt_shares values ('crew', '1 1', 1, 1, false,
       (select max(place) from feed_log))`);
     assert.ok(await isKept(), 'written lately');
@@ -180,7 +180,7 @@ test('whoever is asked alone is waited for while it has a connection', {
     Promise.all([one.log.isHeard(position), one.log.isHeard(position, other.own)]);
   assert.deepEqual(await isHeard(), [false, false]);
   await other.log.read();
-  await other.log.acknowledge();
+  await other.log.acknowledgement()();
   assert.deepEqual(await isHeard(), [false, true], 'the third one has not heard it');
   // Its process is killed: it acknowledges nothing any more.
   const next = await one.log.append('wanted again');

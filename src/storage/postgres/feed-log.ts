@@ -141,8 +141,13 @@ export function createFeedLog(options: {
       return entries;
     },
     entriesPerRead: postgresLimits.logEntriesPerRead,
-    async acknowledge() {
-      await connection.all(acknowledge, own, JSON.stringify(Object.fromEntries(positions)));
+    acknowledgement() {
+      const places = new Map(positions);
+      return async () => {
+        const ownPlace = positions.get(own);
+        if (ownPlace !== undefined) places.set(own, ownPlace);
+        await connection.all(acknowledge, own, JSON.stringify(Object.fromEntries(places)));
+      };
     },
     isHeard: async ({ writer: from, place }, by) =>
       (await connection.first(findDeaf, from, place, by ?? null)) === undefined,

@@ -119,7 +119,7 @@ describe('MQTT sessions of several processes', { skip: noPostgres }, () => {
     await one.close();
     await log.append('[1]');
     await log.read();
-    await log.acknowledge();
+    await log.acknowledgement()();
     const keeps = async (): Promise<boolean> => {
       await log.tidy();
       return (await b.missed(0)).entries.some(({ text }) => text === '[1]');
@@ -160,6 +160,37 @@ describe('MQTT sessions of several processes', { skip: noPostgres }, () => {
     await one.close();
     // A will that it had begun is no other process's.
     assert.deepEqual((await b.adoptWills()).map(turnOf), [first.turn]);
+  });
+
+  test('what a refused claim made its own a process takes up as that of others', async () => {
+    const { one, two, a, b } = await twoOf('claims_unknown');
+    await using closing = new AsyncDisposableStack();
+    closing.defer(() => two.close());
+    closing.defer(() => one.close());
+    const will = { key, delayMs: 0, message: aMessage('w', { publisher: key, payer }) };
+    await a.claim(claiming({ will }));
+    // As if the answer had been lost.
+    const claimed = await b.claim(claiming({ will, isForced: true }));
+    assert.ok('turn' in claimed && claimed.wills[0] !== undefined);
+    const [left] = claimed.wills;
+    const known = (keys: readonly (typeof key)[], terms: readonly number[]) => ({
+      ...{ keys: () => keys, terms: () => terms },
+    });
+    assert.deepEqual(await b.adopt(), []);
+    assert.deepEqual(await b.adopt(known([key], [])), []);
+    assert.deepEqual(
+      (await b.adopt(known([], []))).map((session) => session.key),
+      [key],
+    );
+    await b.caughtUp([key]);
+    assert.deepEqual(await b.adopt(known([], [])), []);
+    const turnsOf = async (terms: readonly number[]) =>
+      (await b.adoptWills(known([], terms))).map(turnOf);
+    assert.deepEqual(await turnsOf([left.turn, claimed.turn]), []);
+    assert.deepEqual(await turnsOf([claimed.turn]), [left.turn]);
+    assert.deepEqual(await a.adoptWills(known([], [])), [], 'it is of another process');
+    await b.beginWill(key, left.turn);
+    assert.deepEqual(await turnsOf([]), [claimed.turn]);
   });
 
   test('a will that was told to others ended in that commit', async () => {

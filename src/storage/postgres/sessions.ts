@@ -8,6 +8,7 @@ import type {
   ClaimedSession,
   ClaimRequest,
   Elsewhere,
+  KnownHere,
   SessionStore,
   SharedSessions,
 } from '../../domain/messaging/session-store.ts';
@@ -104,7 +105,9 @@ const selectHeard = `
 const findHeirless = `select 1 as found from members where state <> 'serving' and owns limit 1`;
 const ended = `owner not in (select member from members where state = 'serving')`;
 const selectHeirless = `
-  select session from mqtt_sessions where owner is null or ${ended} order by session limit $1`;
+  select session from mqtt_sessions
+  where owner is null or ${ended} or (owner = $2 and behind and key <> all($3::text[]))
+  order by session limit $1`;
 /** By writer, as the index is: the first places of all, and not all places for the first ones. */
 const selectMissed = `
   with recursive wrote as (
@@ -134,7 +137,9 @@ const takeWills = `
   returning ${willColumns}`;
 const adoptWills = `
   update mqtt_wills set owner = $1, is_begun = false where (key, turn) in (
-    select key, turn from mqtt_wills where ${ended} order by key, turn limit $2)
+    select key, turn from mqtt_wills
+    where ${ended} or (owner = $1 and not is_begun and turn <> all($3::bigint[]))
+    order by key, turn limit $2)
   returning ${willColumns}`;
 const beginWill = `
   update mqtt_wills set is_begun = true where key = $1 and owner = $2 and turn = $3`;
@@ -204,6 +209,10 @@ function createSharedSessions(
 
   const keysOf = (keys: readonly SessionKey[]) => keys.map(sessionIndexKey);
 
+  /** At the start there may be some without an owner; later a member has ended. */
+  const mayAdopt = async (known: KnownHere | undefined): Promise<boolean> =>
+    isFirst || known !== undefined || (await reader.first(findHeirless)) !== undefined;
+
   return {
     claim: (request) =>
       writer.call(async (tx) => {
@@ -218,26 +227,32 @@ function createSharedSessions(
         if (given !== undefined || wills.length > 0) await tx.run(owns, member);
         return { ...claimed, wills };
       }),
-    async adoptWills() {
-      if (!isFirst && (await reader.first(findHeirless)) === undefined) return [];
+    async adoptWills(known) {
+      if (!(await mayAdopt(known))) return [];
       return writer.call(async (tx) => {
-        const most = postgresLimits.sessionsPerAdoption;
-        const adopted = willsFrom(await tx.all<WillRow>(adoptWills, member, most), damaged);
+        // A comparison with null is never true: without what is known, own ones are left out.
+        const of = [member, postgresLimits.sessionsPerAdoption, known?.terms() ?? null] as const;
+        const adopted = willsFrom(await tx.all<WillRow>(adoptWills, ...of), damaged);
         if (adopted.length > 0) await tx.run(owns, member);
         return adopted;
       });
     },
-    async adopt() {
-      // At the start there may be some without an owner; later a member has ended.
-      if (!isFirst && (await reader.first(findHeirless)) === undefined) return [];
+    async adopt(known) {
+      if (!(await mayAdopt(known))) return [];
       let adopted: readonly ClaimedSession[] = [];
       await writer.call(async (tx) => {
         // Of an attempt before, another process may have them by now.
         for (const session of adopted) behind.delete(session.key);
         const found = await tx.all<{ session: number }>(
-          ...[selectHeirless, postgresLimits.sessionsPerAdoption],
+          ...[selectHeirless, postgresLimits.sessionsPerAdoption, member],
+          known === undefined ? null : keysOf(known.keys()),
         );
         if (found.length === 0) await tx.run(ownNoMore);
+        if (found.length === 0 && known !== undefined) {
+          // The others are of claims and adoptions that were refused, and were not made.
+          const kept = new Set<string>(known.keys());
+          for (const key of behind) if (!kept.has(key)) behind.delete(key);
+        }
         adopted = await takeOver(
           tx,
           found.map(({ session }) => session),
