@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { startCitus } from '../test/cluster/citus-servers.ts';
+import { openProxy } from '../test/cluster/tcp-proxy.ts';
 import { schemaUrl, startPostgres } from '../test/postgres-server.ts';
 import { connectPeer } from '../test/walks/mqtt-peer.ts';
 import { benchLogin, startBenchService } from '../tools/bench/bench-service.ts';
@@ -16,7 +17,8 @@ import { tableOfPushes } from './process-pushes.ts';
 
 // Processes on one PostgreSQL that syncs each commit: pushes to one, two and three of them, with
 // rules and without; of two the deliveries from one to the other, and how long a value waits
-// between them, and a push and a kept session when a process or PostgreSQL goes away.
+// between them, pushes beside a process whose link is slow, and a push and a kept session when a
+// process or PostgreSQL goes away.
 // node bench/processes.ts [--pairs 5] [--seconds 1] [--kills 5] [--connections 64]
 // [--only pushes] [--delays 0,5000] [--counts 1,2,3] [--kinds plain,calm,kept,corrected]
 // [--program ANOTHER_CHECKOUT/bin/kipimo.js, beside which the pushes are measured]
@@ -45,6 +47,7 @@ const topic = sensorTopics[0] ?? '';
 const delayed = 1_000;
 const perSecond = 200;
 const queued = 20;
+const slowLinkMs = 500;
 const inMs = (milliseconds: number): string => `${milliseconds.toFixed(1)} ms`;
 const count = (number: number): string => `${Math.round(number).toLocaleString('en')}/s`;
 const { signal } = new AbortController();
@@ -80,10 +83,11 @@ const environment = {
   KIPIMO_PROCESSES: 'several',
 };
 
-async function startProcess() {
+async function startProcess(more: Readonly<Record<string, string>> = {}) {
   const { path } = directories.use(temporaryDirectory());
   const mqttPort = await freePort();
-  const service = await startBenchService(path, { mqttPort, environment });
+  const options = { mqttPort, environment: { ...environment, ...more } };
+  const service = await startBenchService(path, options);
   services.use(service);
   return { ...service, mqttPort };
 }
@@ -102,6 +106,7 @@ const publishTraffic = createPublishTraffic(startAt + twelveHoursMs / 2);
 const rows: (readonly string[])[] = [['two processes', 'p50 or a second', 'p99 or ratio']];
 await deliverBetween();
 rows.push(['value from one to the other, QoS 1', ...(await delaysBetween())]);
+await besideSlowLink();
 await killOne();
 await restartPostgres();
 process.stdout.write(`${table(rows)}\n`);
@@ -237,6 +242,34 @@ function keepPushing(to: Process): () => Promise<number> {
     await pushing;
     return longest;
   };
+}
+
+/** Pushes at one process while another one, which is pushed to as well, is far from the database. */
+async function besideSlowLink(): Promise<void> {
+  const link = await openProxy(Number(new URL(server.url).port));
+  const url = new URL(environment.KIPIMO_DATABASE_URL);
+  url.port = `${link.port}`;
+  const far = await startProcess({ KIPIMO_DATABASE_URL: url.href });
+  for (const ms of [0, slowLinkMs]) {
+    link.delay(ms);
+    const over = AbortSignal.timeout(15_000);
+    const waits: number[] = [];
+    const pushAll = async (to: Process) => {
+      while (!over.aborted) {
+        const startedAt = performance.now();
+        if (!(await push(to))) throw new Error('a push was refused');
+        if (to === other) waits.push(performance.now() - startedAt);
+        await wait(10);
+      }
+    };
+    await Promise.all([other, other, other, other, far, far].map(pushAll));
+    const what = `pushes at one, beside one whose link takes ${ms} ms more each way`;
+    rows.push([what, inMs(quantile(waits, 0.5)), inMs(quantile(waits, 0.99))]);
+  }
+  link.delay(0);
+  process.kill(far.pid, 'SIGTERM');
+  await wait(1_000);
+  await link.close();
 }
 
 /** One process is killed: the other's pushes, and a kept session that was on the killed one. */

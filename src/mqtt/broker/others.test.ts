@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import { createBudgets } from '../../domain/budgets/budgets.ts';
 import type { Message } from '../../domain/messaging/message.ts';
 import { listenToOthers } from './others.ts';
@@ -63,7 +64,7 @@ test('the log is read for groups again when that is asked for as a read ends', a
       lookAgain();
     }
     lookAgain();
-    await new Promise((resolve) => setImmediate(resolve));
+    await wait(20);
     assert.ok(reads > readsWhenAsked, `nothing was read when asked after ${ticks} ticks`);
   }
 });
