@@ -28,7 +28,18 @@ export interface ServerTimeouts extends HttpTimeouts {
   readonly drainMs: number;
 }
 
-export interface ServerOptions {
+/** Where the service listens. */
+export interface ServerUrls {
+  /** HTTP, for instance http://127.0.0.1:8080. */
+  readonly url: string;
+  /** MQTT, for instance mqtt://127.0.0.1:1883. */
+  readonly mqttUrl: string;
+  /** MQTT over TLS; absent without a certificate. */
+  readonly mqttsUrl?: string;
+}
+
+/** Opens the ports of HTTP and MQTT, with one guard and one end of all their connections. */
+export async function openServers(options: {
   readonly config: Config;
   readonly built: BuiltServices;
   readonly storage: Storage;
@@ -44,20 +55,7 @@ export interface ServerOptions {
   readonly log: Log;
   /** Receives the functions that close what was opened, called last first. */
   readonly onOpened: (end: () => unknown) => void;
-}
-
-/** Where the service listens. */
-export interface ServerUrls {
-  /** HTTP, for instance http://127.0.0.1:8080. */
-  readonly url: string;
-  /** MQTT, for instance mqtt://127.0.0.1:1883. */
-  readonly mqttUrl: string;
-  /** MQTT over TLS; absent without a certificate. */
-  readonly mqttsUrl?: string;
-}
-
-/** Opens the ports of HTTP and MQTT, with one guard and one end of all their connections. */
-export async function openServers(options: ServerOptions): Promise<ServerUrls> {
+}): Promise<ServerUrls> {
   const { config, built, storage, meters, timeouts, clock, log, onOpened } = options;
   const { metrics, reporter, budgets } = meters;
   const tls = config.listen.tls && watchTlsFiles(config.listen.tls, log);

@@ -45,12 +45,6 @@ export async function openStorageQuotas(options: {
   return { storage: createStorageCount(storage, room, strangers, log), room };
 }
 
-/** Bytes of a device, and those of strangers among them. */
-interface Stored {
-  readonly bytes: number;
-  readonly ofStrangers: number;
-}
-
 /**
  * The storage, with what it takes counted for each owner: whatever path something takes to disk, or
  * is removed by, it ends here. What is there already is counted by `recount`.
@@ -63,8 +57,11 @@ function createStorageCount(
 ): ServiceStorage {
   const { users, datapoints } = storage;
 
-  /** Stored bytes that no owner has been charged for: owners of these devices are not read yet. */
-  const uncounted = new Map<DeviceId, Stored>();
+  /**
+   * Stored bytes that no owner has been charged for, and those of strangers among them: owners of
+   * these devices are not read yet.
+   */
+  const uncounted = new Map<DeviceId, { readonly bytes: number; readonly ofStrangers: number }>();
   let isCounting = false;
 
   /** Neighbours in a batch mostly have one owner: what they take is added at once. */

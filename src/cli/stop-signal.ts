@@ -4,17 +4,12 @@ import { type Clock, systemClock } from '../lib/clock.ts';
 /** npm and shells pass a Ctrl-C on that the service got already: so soon, it is the same one. */
 const echoMs = 1_000;
 
-/** The part of a process that emits signals. */
-export interface SignalSource {
-  on(signal: StopSignal, listener: () => void): unknown;
-}
-
-export type StopSignal = 'SIGTERM' | 'SIGINT';
+type StopSignal = 'SIGTERM' | 'SIGINT';
 
 /** Resolves at the first signal to stop; `onImpatience` is called at a second one. */
 export function waitForStopSignal(
   options: {
-    readonly signals: SignalSource;
+    readonly signals: { on(signal: StopSignal, listener: () => void): unknown };
     readonly clock: Clock;
     readonly onImpatience: () => void;
   } = { signals: process, clock: systemClock, onImpatience: () => process.exit(1) },

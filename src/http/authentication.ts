@@ -97,11 +97,7 @@ export interface Client {
 export type RequestSource = Pick<IncomingMessage, 'headers' | 'socket'>;
 
 /** Distinguishes clients, behind proxies too [contract 14]. */
-export interface Clients {
-  of(request: RequestSource): Client;
-  /** Whether the client itself speaks HTTPS, to us or to the proxy before us. */
-  isSecure(request: RequestSource): boolean;
-}
+export type Clients = ReturnType<typeof createClients>;
 
 /** The client of the latest request, and what it was found by: many follow from the same one. */
 interface Known extends Client {
@@ -115,9 +111,9 @@ interface KnownSocket extends Socket {
 }
 
 /** `isTrustedProxy`: whose X-Forwarded-For and X-Forwarded-Proto are believed. */
-export function createClients(isTrustedProxy: (address: string) => boolean): Clients {
+export function createClients(isTrustedProxy: (address: string) => boolean) {
   return {
-    of(request) {
+    of(request: RequestSource): Client {
       const socket: KnownSocket = request.socket;
       const forwarded = request.headers['x-forwarded-for'] as string | undefined;
       const known = socket[knownClient];
@@ -128,7 +124,8 @@ export function createClients(isTrustedProxy: (address: string) => boolean): Cli
       socket[knownClient] = found;
       return found;
     },
-    isSecure(request) {
+    /** Whether the client itself speaks HTTPS, to us or to the proxy before us. */
+    isSecure(request: RequestSource): boolean {
       const socket: KnownSocket = request.socket;
       const proxy = plainAddress(socket.remoteAddress ?? '');
       if (proxy === undefined || !isTrustedProxy(proxy)) return socket.encrypted === true;

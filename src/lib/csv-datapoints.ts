@@ -190,15 +190,10 @@ function timeColumn(
   return { at, zone };
 }
 
-interface RowOptions {
-  readonly zone: TimeZone | undefined;
-  readonly delimiter: string;
-}
-
 function readRow(
   { line, cells }: CsvRecord,
   columns: Columns,
-  { zone, delimiter }: RowOptions,
+  { zone, delimiter }: { zone: TimeZone | undefined; delimiter: string },
 ): readonly CsvDatapoint[] {
   try {
     requireCells(cells, columns);

@@ -197,11 +197,6 @@ export const precisions = ['ns', 'n', 'us', 'u', 'ms', 's', 'm', 'h'] as const;
 
 export type Precision = (typeof precisions)[number];
 
-export interface SensorDatapoint {
-  readonly sensor: SensorRef;
-  readonly datapoint: NewDatapoint;
-}
-
 /** Years 0 to 9999, as everywhere. */
 const instantMin = -62_167_219_200_000n;
 const instantMax = 253_402_300_799_999n;
@@ -224,7 +219,7 @@ const nanosecondsOf: Readonly<Record<Precision, bigint>> = {
 export function datapointsOfPoint(
   point: LinePoint,
   precision: Precision | 'auto' | undefined,
-): readonly SensorDatapoint[] {
+): readonly { readonly sensor: SensorRef; readonly datapoint: NewDatapoint }[] {
   const timestamp = point.time === undefined ? undefined : instantOf(point.time, precision);
   const { deviceId, naming, others } = deviceOf(point);
   const id = parseDeviceId(deviceId);

@@ -70,14 +70,11 @@ export const readProject = createReader(
     }),
 );
 
-/** A project and, where asked for, what is in it. */
-export interface ProjectView {
+export function projectToWire(options: {
   readonly project: Project;
   readonly unshared?: UnsharedMembers;
   readonly gateways?: readonly GatewayView[];
-}
-
-export function projectToWire(options: ProjectView): Wire<typeof ProjectMessage> {
+}): Wire<typeof ProjectMessage> {
   const { project, unshared, gateways } = options;
   const { id, name, owner, deviceIds, gatewayIds } = project;
   return defined({

@@ -24,7 +24,7 @@ export async function createEmailChannel(parts: {
       ignoreTLS: security === 'plain',
       ...(login !== undefined && { auth: login }),
       getSocket: (_options, give) => {
-        openSocket({ host, port, signal }).then(
+        openSocket(host, port, signal).then(
           (connection) => give(null, { connection }),
           (error: Error) => give(error, false),
         );
@@ -69,12 +69,7 @@ export async function createEmailChannel(parts: {
 }
 
 /** A connection that ends at the signal; what it is used for cannot be called off otherwise. */
-function openSocket(options: {
-  readonly host: string;
-  readonly port: number;
-  readonly signal: AbortSignal;
-}): Promise<Socket> {
-  const { host, port, signal } = options;
+function openSocket(host: string, port: number, signal: AbortSignal): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port });
     const stop = () => socket.destroy();

@@ -26,7 +26,9 @@ export async function createSmppSms(parts: SmppParts): Promise<Channel & { close
     parallelMax: channelLimits.smppWindowMax,
     waitingMax: channelLimits.waitingMax,
   });
-  const progress = createLruCache<string, Progress>(channelLimits.waitingMax);
+  const progress = createLruCache<string, { readonly done: number; readonly reference: number }>(
+    channelLimits.waitingMax,
+  );
   let reference = randomInt(256);
 
   return {
@@ -52,11 +54,6 @@ export async function createSmppSms(parts: SmppParts): Promise<Channel & { close
     },
     close: () => link.close(),
   };
-}
-
-interface Progress {
-  readonly done: number;
-  readonly reference: number;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -195,7 +192,7 @@ async function openSession(parts: Opening): Promise<BoundSession | SmppAnswer> {
   const opened = await openSocket(settings, signal);
   if (!('socket' in opened)) return opened;
   const session = new smpp.Session({ socket: opened.socket });
-  const wire = createWire({ session, socket: opened.socket, responseMs });
+  const wire = createWire(session, opened.socket, responseMs);
   const stop = () => session.destroy();
   signal.addEventListener('abort', stop, { once: true });
   const answer = await wire.ask((answered) =>
@@ -266,12 +263,7 @@ function openSocket({ host, port, isTls }: SmppSettings, signal: AbortSignal): P
 const answered: ReadonlySet<string> = new Set(['enquire_link', 'unbind', 'deliver_sm', 'data_sm']);
 
 /** Asks and answers on one session; one unanswered question ends it, for order is lost then. */
-function createWire(parts: {
-  readonly session: Session;
-  readonly socket: Socket;
-  readonly responseMs: number;
-}) {
-  const { session, socket, responseMs } = parts;
+function createWire(session: Session, socket: Socket, responseMs: number) {
   const waiting = new Set<(answer: SmppAnswer) => void>();
   let isOpen = true;
   let strayAnswers = 0;

@@ -5,20 +5,9 @@ import type { GrantStore } from './grant.ts';
 import type { Access } from './policy.ts';
 import { type Resource, viewScopeOf } from './scopes.ts';
 
-/** A thing that may be offered to an account, which owns it once it accepts. */
-interface Offerable {
-  readonly owner: Username;
-  readonly offeredTo?: UserId;
-}
-
 interface Account {
   readonly id: UserId;
   readonly username: Username;
-}
-
-interface OwnerChanges {
-  readonly owner?: Username;
-  readonly offeredTo: UserId | undefined;
 }
 
 interface HandingOver {
@@ -40,7 +29,7 @@ export async function handingOver(
   actor: Actor,
   { resource, offeredTo }: { readonly resource: Resource; readonly offeredTo?: UserId | undefined },
   to: Username,
-): Promise<OwnerChanges> {
+): Promise<{ readonly owner?: Username; readonly offeredTo: UserId | undefined }> {
   access.requireOwner(actor, resource);
   if (actor.kind === 'guest') throw forbidden('guests hand nothing over: log in first');
   const { kind, id } = resource;
@@ -81,7 +70,10 @@ export function acceptorOf(
 }
 
 /** Whether the actor is to know that it waits to be accepted: its owner and the receiver. */
-export function knowsOffer(actor: Actor, { owner, offeredTo }: Offerable): boolean {
+export function knowsOffer(
+  actor: Actor,
+  { owner, offeredTo }: { owner: Username; offeredTo?: UserId },
+): boolean {
   if (offeredTo === undefined || actor.kind === 'guest') return false;
   return actor.userId === offeredTo || actor.username === owner;
 }

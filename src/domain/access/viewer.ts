@@ -48,16 +48,7 @@ export function reaches(
 }
 
 /** An actor with all its grants at hand, for asking about many resources without waiting. */
-export interface Viewer {
-  /** Resources that lists show. */
-  readonly visibleTo: VisibleTo;
-  /** Beyond what lists show: where a key has any right, be it without the one to view. */
-  readonly concernedWith: VisibleTo;
-  /** Of devices: what `may` answers to devices-data:view. */
-  readonly dataReach: DataReach;
-  may(scope: Scope, resource: Resource): boolean;
-  effective(resource: Resource): readonly Scope[];
-}
+export type Viewer = Awaited<ReturnType<typeof createViewer>>;
 
 /** Fetches what the actor was granted on resources of one kind. */
 export async function createViewer(options: {
@@ -65,7 +56,7 @@ export async function createViewer(options: {
   readonly kind: ResourceKind;
   readonly grants: Pick<GrantStore, 'listReaching'>;
   readonly settings: PolicySettings;
-}): Promise<Viewer> {
+}) {
   const { actor, kind, settings } = options;
   const granted = new Map<string, readonly Scope[]>();
   if (actor.kind === 'user') {
@@ -80,16 +71,21 @@ export async function createViewer(options: {
   const reached = new Set(granted.keys());
   const scopesOn = (resource: Resource) => granted.get(resource.id) ?? [];
   return {
+    /** Resources that lists show. */
     visibleTo: visibleTo(actor, reached, onlyWithScope(actor, kind, viewScopeOf[kind])),
+    /** Beyond what lists show: where a key has any right, be it without the one to view. */
     concernedWith: visibleTo(actor, reached, onlyNamed(actor, kind)),
+    /** Of devices: what `may` answers to devices-data:view. */
     dataReach: {
       ...visibleTo(actor, reached, onlyWithScope(actor, kind, 'devices-data:view')),
       granted: new Set(
         [...granted].flatMap(([id, scopes]) => (scopes.includes('devices-data:view') ? id : [])),
       ),
     },
-    may: (scope, resource) => may(actor, scope, resource, scopesOn(resource), settings),
-    effective: (resource) => effectiveScopes(actor, resource, scopesOn(resource), settings),
+    may: (scope: Scope, resource: Resource) =>
+      may(actor, scope, resource, scopesOn(resource), settings),
+    effective: (resource: Resource) =>
+      effectiveScopes(actor, resource, scopesOn(resource), settings),
   };
 }
 

@@ -5,12 +5,6 @@ import { guestUsername, type Username } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { type Payer, payerOf } from './budget.ts';
 
-/** Amount of one kind that all guests use, and its limit. */
-export interface GuestsQuota {
-  readonly used: number;
-  readonly max: number;
-}
-
 /**
  * Usage of each payer since the start, of the quota of all guests and strangers: one address, or
  * account, may take half. Kept in memory, for a bounded number of payers; those who were quiet for
@@ -20,10 +14,10 @@ export function createGuestShares() {
   const taken = createLruCache<Payer, number>(limits.guestAddressesMax);
   return {
     /**
-     * Whether the actor's payer took its half. As long as all guests together have less than that,
-     * what it took was removed again, and it may go on.
+     * Whether the actor's payer took half of what all guests may have. As long as all guests
+     * together have less than that, what it took was removed again, and it may go on.
      */
-    isUsedUp(actor: Actor, { used, max }: GuestsQuota): boolean {
+    isUsedUp(actor: Actor, { used, max }: { used: number; max: number }): boolean {
       if (used < max / 2) return false;
       return (taken.get(payerOf(actor)) ?? 0) >= max / 2;
     },

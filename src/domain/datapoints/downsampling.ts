@@ -6,12 +6,6 @@ import type { SummariseOptions } from './datapoint-store.ts';
 import { isShownExactly } from './standing.ts';
 import { isStretchRun, type Stretches, type SummarisedPart } from './stretches.ts';
 
-export interface DownsamplingPlan {
-  /** How many datapoints there are to downsample. */
-  readonly count: number;
-  readonly pointsMax: number;
-}
-
 export interface Downsampled {
   /** Stored datapoints with numbers, in the order they came. */
   readonly datapoints: readonly Datapoint[];
@@ -29,11 +23,11 @@ export type ReadRange = (range: {
 const pointsWithEndsMin = 4;
 
 /**
- * Downsamples datapoints to at most `pointsMax` of them for plotting: cut into as many stretches of
+ * Downsamples `count` datapoints to at most `pointsMax` for plotting: cut into as many stretches of
  * equally many datapoints as `pointsMax` lets it, it keeps the least and the greatest number of
  * each, and the first and the last number of all. No datapoint is made up.
  */
-export function createDownsampling({ count, pointsMax }: DownsamplingPlan) {
+export function createDownsampling({ count, pointsMax }: { count: number; pointsMax: number }) {
   const keepsEnds = pointsMax >= pointsWithEndsMin;
   const keepsAll = count <= pointsMax;
   const stretchesMax = Math.max(1, Math.floor((pointsMax - (keepsEnds ? 2 : 0)) / 2));

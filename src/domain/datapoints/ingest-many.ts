@@ -37,12 +37,6 @@ export type BulkIngest = ReturnType<IngestMany>;
 /** The ingest path for datapoints of many sensors: the rules of `Ingest`, for each line alone. */
 export type IngestMany = ReturnType<typeof createIngestMany>;
 
-/** `path`: where it was sent, as the owners of devices are to read it. */
-interface BulkOptions {
-  readonly isImport?: boolean;
-  readonly path?: string;
-}
-
 /** A refused line, as the owner of its device is to read it. */
 type SeenLine = Pick<SeenRefusal, 'deviceId' | 'sensorId' | 'path' | 'sent'>;
 
@@ -55,7 +49,8 @@ export function createIngestMany(
 ) {
   const { clock, valueBytesMax } = options;
 
-  return (actor: Actor, { isImport = false, path }: BulkOptions = {}) => {
+  /** `path`: where it was sent, as the owners of devices are to read it. */
+  return (actor: Actor, { isImport = false, path }: { isImport?: boolean; path?: string } = {}) => {
     const work = options.longWork.arriving(actor);
     const gateOf = createGates(options, actor, work.pace);
     const payer = payerOf(actor);

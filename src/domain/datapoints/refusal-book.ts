@@ -130,16 +130,6 @@ export interface RefusedPush {
 
 export type NewRefusal = Omit<RefusedPush, 'count'> & { readonly count?: number };
 
-/** How much is remembered. */
-interface RefusalBookLimits {
-  /** Kinds of what one sender wrote on one page. */
-  readonly perSheetMax: number;
-  /** Senders of one page beside its owner. */
-  readonly sheetsPerPageMax: number;
-  readonly bytesPerSenderMax: number;
-  readonly bytesMax: number;
-}
-
 /** Sender of a push: the payer of what they do elsewhere, and whether that is the owner. */
 export interface Sender {
   readonly payer: Payer;
@@ -181,7 +171,14 @@ const refusalBytes = 200;
  * of one kind hides no other. Each sender writes on sheets of its own and forgets the own oldest
  * ones first: pushes of one sender never hide what was wrong with those of another.
  */
-export function createRefusalBook(limits: RefusalBookLimits) {
+export function createRefusalBook(limits: {
+  /** Kinds of what one sender wrote on one page. */
+  readonly perSheetMax: number;
+  /** Senders of one page beside its owner. */
+  readonly sheetsPerPageMax: number;
+  readonly bytesPerSenderMax: number;
+  readonly bytesMax: number;
+}) {
   // By the username in lower case.
   const owners = new Map<string, Map<string, Page>>();
   const writers = createWriters();

@@ -78,14 +78,14 @@ function shownTo(actor: Actor, device: Device): Device {
 
 const absent = { lastValueOf: () => undefined, largeValueOf: async () => undefined } as const;
 
-interface SnapshotParts extends Pick<ReadParts, 'datapoints' | 'access' | 'longWork'> {
-  readonly devices: Devices;
-  /** Stores that a search reads. */
-  readonly store: Pick<DeviceStore, 'list' | 'candidates' | 'readSome'>;
-  readonly grants: GrantStore;
-}
-
-export function createSnapshots(options: SnapshotParts) {
+export function createSnapshots(
+  options: Pick<ReadParts, 'datapoints' | 'access' | 'longWork'> & {
+    readonly devices: Devices;
+    /** Stores that a search reads. */
+    readonly store: Pick<DeviceStore, 'list' | 'candidates' | 'readSome'>;
+    readonly grants: GrantStore;
+  },
+) {
   const { devices, store, datapoints, grants, access, longWork } = options;
 
   function withLastValues(

@@ -73,13 +73,10 @@ type Summarise<How, Summary> = (
   how: How,
 ) => Promise<Summary & Standing>;
 
-interface Downsampled {
+interface Downsampled extends Omit<BucketPage, 'buckets'> {
   /** In steps of bounded size. */
   readonly steps: readonly (readonly SensorRows[])[];
   readonly count: number;
-  readonly skipped: number;
-  readonly total: number;
-  readonly keptBytes: number;
 }
 
 /** From when datapoints are kept; undefined: retention took none of the range. */

@@ -34,38 +34,6 @@ export interface ActuatorChange {
  * Actuators of devices. What one is set to is data: to set it takes devices-data:create, to see it
  * devices-data:view, or a key with devices-data:create; the rest is the device's description.
  */
-export interface Actuators {
-  list(actor: Actor, id: DeviceId): Promise<readonly Actuator[]>;
-  get(actor: Actor, id: DeviceId, actuatorId: ActuatorId): Promise<Actuator>;
-  /** The value that the actuator is set to. Throws not_found when it never was. */
-  value(actor: Actor, id: DeviceId, actuatorId: ActuatorId): Promise<JsonValue>;
-  /** Adds the actuator, or replaces its description and keeps a value it does not speak of. */
-  put(actor: Actor, id: DeviceId, actuator: Actuator): Promise<void>;
-  update(
-    actor: Actor,
-    id: DeviceId,
-    actuatorId: ActuatorId,
-    changes: ActuatorChanges,
-  ): Promise<void>;
-  /**
-   * When it resolves the value is synced to disk, and listeners have received it, or will from the
-   * other processes that serve. With `forMs` it is set back after so many milliseconds. Throws
-   * unavailable also when it is set, but it is unknown who will receive it.
-   */
-  setValue(
-    actor: Actor,
-    id: DeviceId,
-    actuatorId: ActuatorId,
-    value: JsonValue,
-    extra?: { readonly publishContext?: PublishContext; readonly forMs?: number },
-  ): Promise<void>;
-  /** The device says that the actuator is as it was set. Throws invalid when it is not. */
-  confirm(actor: Actor, id: DeviceId, actuatorId: ActuatorId, value: JsonValue): Promise<void>;
-  remove(actor: Actor, id: DeviceId, actuatorId: ActuatorId): Promise<void>;
-  /** Throws what setValue would throw, and sets nothing. */
-  requireSettable(actor: Actor, id: DeviceId, actuatorId: ActuatorId): Promise<void>;
-}
-
 export function createActuators(options: {
   readonly store: DeviceStore;
   readonly access: Access;
@@ -78,7 +46,7 @@ export function createActuators(options: {
   readonly valueBytesMax: number;
   readonly timedSettings: TimedSettings;
   readonly room: StorageQuotas;
-}): Actuators {
+}) {
   const { store, access, clock, publish, valueBytesMax, timedSettings, room } = options;
   const { told } = options;
   /** Thousands of settings may be published at once: payers queue fairly for the store. */
@@ -107,11 +75,7 @@ export function createActuators(options: {
     return { ...seen, actuators: seen.actuators.map(withoutSetting) };
   }
 
-  async function set(
-    id: DeviceId,
-    actuatorId: ActuatorId,
-    { payer, ...setting }: Setting,
-  ): Promise<Actuator> {
+  async function set(id: DeviceId, actuatorId: ActuatorId, { payer, ...setting }: Setting) {
     const outcome = await storeTurns.run(payer, () =>
       store.stepActuator(id, actuatorId, { kind: 'set', at: clock.now(), ...setting }),
     );
@@ -120,11 +84,7 @@ export function createActuators(options: {
     return outcome;
   }
 
-  async function setForAWhile(
-    id: DeviceId,
-    actuatorId: ActuatorId,
-    setting: Setting & { readonly forMs: number },
-  ): Promise<void> {
+  async function setForAWhile(id: DeviceId, actuatorId: ActuatorId, setting: Setting) {
     const { payer } = setting;
     timedSettings.reserve(payer);
     try {
@@ -138,15 +98,18 @@ export function createActuators(options: {
   }
 
   return {
-    list: async (actor, id) => (await visible(actor, id)).actuators,
-    get: async (actor, id, actuatorId) => requireActuator(await visible(actor, id), actuatorId),
-    async value(actor, id, actuatorId) {
+    list: async (actor: Actor, id: DeviceId) => (await visible(actor, id)).actuators,
+    get: async (actor: Actor, id: DeviceId, actuatorId: ActuatorId) =>
+      requireActuator(await visible(actor, id), actuatorId),
+    /** The value that the actuator is set to. Throws not_found when it never was. */
+    async value(actor: Actor, id: DeviceId, actuatorId: ActuatorId): Promise<JsonValue> {
       const device = await requireRight(asSeerOfActuators(actor), 'devices-data:view', id);
       const { value } = requireActuator(device, actuatorId);
       if (value === undefined) throw notFound(`actuator ${actuatorId} was never set`);
       return value;
     },
-    async put(actor, id, actuator) {
+    /** Adds the actuator, or replaces its description and keeps a value it does not speak of. */
+    async put(actor: Actor, id: DeviceId, actuator: Actuator): Promise<void> {
       const { value } = actuator;
       const device = await requireRight(actor, 'devices:update', id);
       room.require(actor, device.owner);
@@ -169,16 +132,34 @@ export function createActuators(options: {
       publish({ deviceId: id, actuatorId: actuator.id, value });
       await told?.();
     },
-    async update(actor, id, actuatorId, changes) {
+    async update(
+      actor: Actor,
+      id: DeviceId,
+      actuatorId: ActuatorId,
+      changes: ActuatorChanges,
+    ): Promise<void> {
       const device = await requireRight(actor, 'devices:update', id);
       requireRoomOn(actor, device, actuatorId, { ...actuatorOf(device, actuatorId), ...changes });
       const outcome = await store.updateActuator(id, actuatorId, changes, clock.now());
       if (outcome === 'missing') throw noActuator(id, actuatorId);
     },
-    async requireSettable(actor, id, actuatorId) {
+    /** Throws what setValue would throw, and sets nothing. */
+    async requireSettable(actor: Actor, id: DeviceId, actuatorId: ActuatorId): Promise<void> {
       requireActuator(await requireSetting(actor, id), actuatorId);
     },
-    async setValue(actor, id, actuatorId, value, { publishContext, forMs } = {}) {
+    /**
+     * When it resolves the value is synced to disk, and listeners have received it, or will from
+     * the other processes that serve. With `forMs` it is set back after so many milliseconds.
+     * Throws unavailable also when it is set, but it is unknown who will receive it.
+     */
+    async setValue(
+      actor: Actor,
+      id: DeviceId,
+      actuatorId: ActuatorId,
+      value: JsonValue,
+      extra: { readonly publishContext?: PublishContext; readonly forMs?: number } = {},
+    ): Promise<void> {
+      const { publishContext, forMs } = extra;
       const device = await requireSetting(actor, id);
       requireSmall(actor, value);
       requireRoomOn(actor, device, actuatorId, { ...actuatorOf(device, actuatorId), value });
@@ -190,7 +171,13 @@ export function createActuators(options: {
       publish(publishContext === undefined ? change : { ...change, publishContext });
       await told?.();
     },
-    async confirm(actor, id, actuatorId, value) {
+    /** The device says that the actuator is as it was set. Throws invalid when it is not. */
+    async confirm(
+      actor: Actor,
+      id: DeviceId,
+      actuatorId: ActuatorId,
+      value: JsonValue,
+    ): Promise<void> {
       await requireSetting(actor, id);
       const outcome = await storeTurns.run(payerOf(actor), () =>
         store.stepActuator(id, actuatorId, { kind: 'confirm', value, at: clock.now() }),
@@ -200,13 +187,14 @@ export function createActuators(options: {
         throw invalid(`actuator ${actuatorId} is not set to the value that is confirmed`);
       }
     },
-    async remove(actor, id, actuatorId) {
+    async remove(actor: Actor, id: DeviceId, actuatorId: ActuatorId): Promise<void> {
       await requireRight(actor, 'devices:update', id);
       const outcome = await store.removeActuator(id, actuatorId, clock.now());
       if (outcome === 'missing') throw noActuator(id, actuatorId);
     },
   };
 }
+export type Actuators = ReturnType<typeof createActuators>;
 
 interface Setting {
   readonly value: JsonValue;

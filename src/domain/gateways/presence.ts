@@ -30,15 +30,6 @@ export function createPresence() {
   };
 }
 
-/** Messages between the processes of one service about the gateways that are connected. */
-interface PresenceTalk {
-  /** The number of this process. */
-  readonly own: number;
-  /** Resolves when it will reach the others; may reject. */
-  tell(text: string): Promise<void>;
-  onTold(listener: (text: string) => Promise<void>): void;
-}
-
 /** Which gateways are connected to any process. */
 export type SharedPresence = ReturnType<typeof createSharedPresence>;
 
@@ -56,7 +47,13 @@ const idsPerText = 1_000;
 const retryMs = 1_000;
 
 /** Gateways by the process that has their clients; of the others it keeps what they publish. */
-export function createSharedPresence(talk: PresenceTalk) {
+export function createSharedPresence(talk: {
+  /** The number of this process. */
+  readonly own: number;
+  /** Resolves when it will reach the others; may reject. */
+  tell(text: string): Promise<void>;
+  onTold(listener: (text: string) => Promise<void>): void;
+}) {
   const local = createPresence();
   const here = new Set<GatewayId>();
   const others = new Map<number, Set<string>>();

@@ -6,15 +6,10 @@ import { type ParseOptions, parseCondition } from '../devices/query-parser.ts';
 import { DomainError, invalid, refusalOf } from '../errors.ts';
 import { parseSensorId, type SensorId } from '../ids.ts';
 
-/** `silent(TC1, 2h)`: no datapoint of the sensor for that long. */
-export interface Silence {
-  readonly sensorId: SensorId;
-  readonly durationMs: number;
-}
-
 /** A parsed expression; all tests and silences must hold. */
 export interface Expression extends Omit<ParsedCondition, 'silences'> {
-  readonly silences: readonly Silence[];
+  /** `silent(TC1, 2h)`: no datapoint of the sensor for that long. */
+  readonly silences: readonly { readonly sensorId: SensorId; readonly durationMs: number }[];
   /** Every sensor that it names, each once. */
   readonly sensors: readonly SensorId[];
 }

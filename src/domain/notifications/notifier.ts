@@ -44,8 +44,11 @@ interface DeviceOrder {
   readonly consequences: Consequences;
   /** The last values of the device are not what they were; nothing fires for it. */
   forgetValues(deviceId: DeviceId): Promise<void>;
-  /** Evaluates datapoints from before the start again; what was fired for does not fire again. */
-  catchUp(missed: Missed): Promise<void>;
+  /**
+   * Evaluates datapoints from before the start again, in order, with the last ones before them;
+   * what was fired for does not fire again.
+   */
+  catchUp(missed: Readonly<Record<'before' | 'pushes', readonly StoredPush[]>>): Promise<void>;
 }
 
 /** Evaluates rules when their sensors are pushed to, in push order, and lets them fire. */
@@ -63,12 +66,6 @@ export interface Notifier extends DeviceOrder {
 }
 
 type CommitEvaluations = ReturnType<typeof createCommitEvaluations>;
-
-/** Datapoints that may not have been evaluated, and the last ones before them, in order. */
-export interface Missed {
-  readonly before: readonly StoredPush[];
-  readonly pushes: readonly StoredPush[];
-}
 
 /** An evaluation that no push calls for, when those before it on the device are over. */
 interface NextEvaluation {

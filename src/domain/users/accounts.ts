@@ -33,20 +33,20 @@ interface PasswordChange {
   readonly address: string;
 }
 
-interface AccountsOptions extends UserSearchOptions {
-  readonly logins: Logins;
-  readonly work: PasswordWork;
-  readonly clock: Clock;
-  /** Removes what an account may have very much of, a little at a time, before the account. */
-  readonly removeMuchOf: (owner: Username) => Promise<void>;
-  /** Whether strangers may make accounts now. */
-  readonly signUpNow: () => 'open' | 'closed';
-  /** The credit of an account that signs up itself; absent: no end. */
-  readonly smsCreditNew?: number | 'unlimited';
-}
-
 /** Accounts: everyone may read them (contact details aside), each person changes their own. */
-export function createAccounts(options: AccountsOptions) {
+export function createAccounts(
+  options: UserSearchOptions & {
+    readonly logins: Logins;
+    readonly work: PasswordWork;
+    readonly clock: Clock;
+    /** Removes what an account may have very much of, a little at a time, before the account. */
+    readonly removeMuchOf: (owner: Username) => Promise<void>;
+    /** Whether strangers may make accounts now. */
+    readonly signUpNow: () => 'open' | 'closed';
+    /** The credit of an account that signs up itself; absent: no end. */
+    readonly smsCreditNew?: number | 'unlimited';
+  },
+) {
   const { users, logins, work, clock, smsCreditNew = 'unlimited' } = options;
   const signUpPlace = createSignUpPlaces(clock);
   const admins = createSemaphore({ parallelMax: 1, waitingMax: limits.adminChangesWaitingMax });

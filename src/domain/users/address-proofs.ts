@@ -91,12 +91,6 @@ interface AskedAddress {
   readonly address: string;
 }
 
-interface PendingCode {
-  readonly codeHash: string;
-  readonly expiresAt: Instant;
-  triesLeft: number;
-}
-
 /** Codes live in memory: after a restart one asks for another. */
 export function createAddressProving(options: {
   readonly users: UserStore;
@@ -107,7 +101,10 @@ export function createAddressProving(options: {
   readonly pay: (payer: Username, channel: 'sms' | 'voice') => Promise<string | undefined>;
 }) {
   const { users, clock, codes } = options;
-  const pending = createLruCache<string, PendingCode>(limits.addressCodesMax);
+  const pending = createLruCache<
+    string,
+    { readonly codeHash: string; readonly expiresAt: Instant; triesLeft: number }
+  >(limits.addressCodesMax);
   const limiterOf = (name: string, failuresMax: number) =>
     options.failures.of(`proof ${name}`, { failuresMax, windowMs: limits.addressCodeMs });
   const byUser = limiterOf('user', limits.addressCodesPerUser);

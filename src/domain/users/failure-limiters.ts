@@ -145,11 +145,6 @@ function readTold(text: string): readonly FailureNews[] {
   return isJsonObject(told) ? (told['news'] as unknown as readonly FailureNews[]) : [];
 }
 
-interface FailureBounds {
-  readonly failuresMax: number;
-  readonly windowMs: number;
-}
-
 /** Counts a try under each of these keys. Throws rate_limited where one of them has to wait. */
 export function countTry(
   what: string,
@@ -235,7 +230,7 @@ export function createFailureLimiters(options: {
 
   return {
     /** The counter of this name; after `load` it knows what was counted before a restart. */
-    of(name: string, bounds: FailureBounds): FailureLimiter {
+    of(name: string, bounds: { failuresMax: number; windowMs: number }): FailureLimiter {
       const changed: Counter['changed'] = new Map();
       const limiter = createFailureLimiter({
         ...bounds,

@@ -221,11 +221,6 @@ interface Page {
   readonly br: Buffer;
 }
 
-/** A screen as the build describes it: its address with blanks, and what it loads. */
-interface BuiltScreen {
-  readonly path: string;
-}
-
 /** Reads the built page of a folder, and fills the settings in; no folder: how to build it. */
 function createPages(folder: string | undefined, settings: object) {
   const template =
@@ -245,7 +240,8 @@ function createPages(folder: string | undefined, settings: object) {
   };
 }
 
-function readScreens(folder: string | undefined): readonly BuiltScreen[] {
+/** Screens as the build describes them: their addresses with blanks, and what they load. */
+function readScreens(folder: string | undefined): readonly { readonly path: string }[] {
   const path = folder && join(folder, 'screens.json');
   return path && existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : [];
 }

@@ -196,15 +196,12 @@ function createAnswerWriter(keepAliveMs: number, clock: Clock) {
   };
 }
 
-/** The rest of an answer, behind its first lines, and how it was read. */
-interface Rest {
-  readonly contentType: string;
-  readonly isShortened: boolean;
-  readonly text: string;
-}
-
-// By the object that represents a text while that is the same one: it goes when that does.
-const rests = new WeakMap<object, Rest>();
+// Rests of answers, behind their first lines, with how they were read: by the object that
+// represents a text while that is the same one. They go when that does.
+const rests = new WeakMap<
+  object,
+  { readonly contentType: string; readonly isShortened: boolean; readonly text: string }
+>();
 
 /** All of an answer but the lines that say the time: of a text that stays the same, made once. */
 function restOf(answer: TextAnswer, read: ReadOptions | undefined): string {

@@ -105,10 +105,8 @@ export function userRoutes(services: Services): readonly Route[] {
       summary: 'Change your own profile',
       body: jsonBody(UserChangesMessage, userChangesFromWire),
       done: 'Changed.',
-      perform: async ({ actor, body }) => {
-        const { id } = await accounts.me(actor);
-        await accounts.update(actor, id, body);
-      },
+      perform: async ({ actor, body }) =>
+        accounts.update(actor, (await accounts.me(actor)).id, body),
     }),
     route.get('/users/:user_id', {
       summary: 'Read a user',
@@ -230,10 +228,8 @@ function userChangeRoutes({ accounts, sessions }: Services): readonly Route[] {
       summary: 'Change a profile: your own, or as an admin anybody’s',
       body: jsonBody(UserChangesMessage, userChangesFromWire),
       done: 'Changed.',
-      perform: async ({ actor, params, body }) => {
-        const id = await idOf(actor, params['user_id']);
-        await accounts.update(actor, id, body);
-      },
+      perform: async ({ actor, params, body }) =>
+        accounts.update(actor, await idOf(actor, params['user_id']), body),
     }),
     route.put('/users/:user_id/password', {
       summary:
@@ -267,10 +263,8 @@ function userChangeRoutes({ accounts, sessions }: Services): readonly Route[] {
         readSmsCredit,
       ),
       done: 'Set.',
-      perform: async ({ actor, params, body }) => {
-        const id = await idOf(actor, params['user_id']);
-        await accounts.update(actor, id, { smsCredit: body });
-      },
+      perform: async ({ actor, params, body: smsCredit }) =>
+        accounts.update(actor, await idOf(actor, params['user_id']), { smsCredit }),
     }),
     route.delete('/users/:user_id', {
       summary: 'Delete an account with its devices, keys and grants',

@@ -38,15 +38,6 @@ function writeExplained(
   writePacket(writer, (type << 4) | flags, [Buffer.from(body), withLength(properties)]);
 }
 
-/** The fields of CONNACK. */
-interface ConnackPacket {
-  readonly version: ProtocolVersion;
-  readonly reasonCode: number;
-  readonly sessionPresent: boolean;
-  readonly properties?: ConnackProperties;
-  readonly reasonString?: string | undefined;
-}
-
 /** Properties of its connection that an MQTT 5 client receives. */
 export interface ConnackProperties {
   readonly sessionExpirySeconds?: number;
@@ -58,7 +49,13 @@ export interface ConnackProperties {
 }
 
 /** The answer to CONNECT, spelled for its version. */
-export function encodeConnack(packet: ConnackPacket): Buffer {
+export function encodeConnack(packet: {
+  readonly version: ProtocolVersion;
+  readonly reasonCode: number;
+  readonly sessionPresent: boolean;
+  readonly properties?: ConnackProperties;
+  readonly reasonString?: string | undefined;
+}): Buffer {
   const { version, reasonCode, sessionPresent, properties, reasonString } = packet;
   const flags = sessionPresent ? 1 : 0;
   if (version !== 5) {

@@ -38,9 +38,7 @@ export const accessKeyTable = createTable<AccessKeyRecord>('access_keys', {
   plain: ['id', 'hash', 'userId', 'createdAt', 'expiresAt'],
 });
 
-interface KeyRow extends Row {
-  readonly position: number;
-}
+type KeyRow = Row & { readonly position: number };
 
 /** The columns of users that come with a credential. */
 interface BearerRow extends Row {

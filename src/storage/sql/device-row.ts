@@ -32,13 +32,7 @@ export interface DeviceRows {
 }
 
 /** Columns that narrow searches; the truth is in the details, which hold every text as it came. */
-interface SearchColumns {
-  readonly gateway_id: string | null;
-  readonly domain: string | null;
-}
-
-/** The columns beside these details. */
-export function searchColumns(details: string): SearchColumns {
+export function searchColumns(details: string) {
   const { gatewayId, domain } = detailsFrom<Pick<Device, 'gatewayId' | 'domain'>>(details);
   return { gateway_id: gatewayId ?? null, domain: domain ?? null };
 }

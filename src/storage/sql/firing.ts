@@ -221,43 +221,40 @@ export function notificationFromRow(row: NotificationRow): TalliedNotification {
 
 /** Throws where a part of the draft that a client sent is missing or not what it must be. */
 function requireDraft(text: string): void {
-  const { condition, action } = detailsFrom<{ readonly [key: string]: JsonValue }>(text);
+  const { condition, action } = detailsFrom<JsonObject>(text);
   const isSound =
     isJsonObject(condition) &&
     areTexts(condition['devices']) &&
     areTexts(condition['sensors']) &&
     typeof condition['expression'] === 'string' &&
-    areDevices(condition['bound']) &&
+    areAll(condition['bound'], isDevice) &&
     isJsonObject(action) &&
     (action['kind'] === 'message'
       ? areTexts(action['usernames']) &&
         areTexts(action['channels']) &&
-        areAccounts(action['accounts']) &&
+        areAll(action['accounts'], isAccount) &&
         typeof action['message'] === 'string'
       : typeof action['deviceId'] === 'string' && typeof action['actuatorId'] === 'string');
   if (!isSound) throw new DamagedRowError('the condition or the action is incomplete');
 }
 
-/** Names with the ids of their accounts; absent where an earlier version saved them. */
-const areAccounts = (value: JsonValue | undefined): boolean =>
-  value === undefined ||
-  (Array.isArray(value) &&
-    value.every(
-      (one) => isJsonObject(one) && areTexts([one['username'] ?? null, one['id'] ?? null]),
-    ));
+type JsonObject = { readonly [key: string]: JsonValue };
 
-/** Ids of devices with when they were made; absent where an earlier version saved them. */
-const areDevices = (value: JsonValue | undefined): boolean =>
+/** Whether a list has such objects alone; absent where an earlier version saved it. */
+const areAll = (value: JsonValue | undefined, isOne: (one: JsonObject) => boolean): boolean =>
   value === undefined ||
-  (Array.isArray(value) &&
-    value.every(
-      (one) =>
-        isJsonObject(one) && areTexts([one['id'] ?? null]) && Number.isFinite(one['createdAt']),
-    ));
+  (Array.isArray(value) && value.every((one) => isJsonObject(one) && isOne(one)));
+
+/** A name with the id of its account. */
+const isAccount = ({ username = null, id = null }: JsonObject): boolean => areTexts([username, id]);
+
+/** The id of a device with when it was made. */
+const isDevice = ({ id = null, createdAt }: JsonObject): boolean =>
+  areTexts([id]) && Number.isFinite(createdAt);
 
 /** The state that a notification keeps of a device; throws where it is not what it must be. */
 export function stateFromText(text: string): DeviceState {
-  const state = detailsFrom<{ readonly [key: string]: JsonValue }>(text);
+  const state = detailsFrom<JsonObject>(text);
   const { holdsSince, silencesTold, silenceToldAt, firedFor, firedKeys } = state;
   const instants = [silencesTold, firedFor].flatMap(valuesOf);
   const isSound =

@@ -72,11 +72,6 @@ const statements = {
 const isListed = 'invitations where user_id = $1 and is_revoked = 0';
 const isOpen = `invitations where user_id = $1 and not ${isOver}`;
 
-interface UseRow {
-  readonly user_id: UserId;
-  readonly is_given: number;
-}
-
 /** Changes of invitations. */
 export const invitationWrites = {
   async insertInvitation(session, row: InvitationRow, uses: readonly TakenUse[]) {
@@ -129,7 +124,7 @@ export function createInvitationStore(
         return { invitations: rows.flatMap((row) => read(row) ?? []), total };
       }),
     async usesOf(id) {
-      const rows = await reader.all<UseRow>(statements.uses, id);
+      const rows = await reader.all<{ user_id: UserId; is_given: number }>(statements.uses, id);
       return rows.map((row) => ({ user: row.user_id, isGiven: row.is_given === 1 }));
     },
     revoke: (giver, id) => write('revokeInvitation', giver, id),

@@ -102,12 +102,6 @@ const countMessage = `
   on conflict (day, nocase(payer), channel) do update set count = paid_messages.count + 1`;
 const deleteEarlierDays = 'delete from paid_messages where day < $1';
 
-/** Numbers of messages of a day: those of the payer on the channel, and all. */
-interface OfDay {
-  readonly own: number;
-  readonly total: number;
-}
-
 /** Takes one message from the payer's credit and from the day. */
 async function payForMessage(
   session: SqlSession,
@@ -118,8 +112,8 @@ async function payForMessage(
 ): Promise<Payment> {
   const day = Math.floor(at / dayMs);
   if (perDay !== undefined) {
-    const ofDay = await session.first<OfDay>(selectOfDay, day, payer, channel);
-    const { own = 0, total = 0 } = ofDay ?? {};
+    const { own = 0, total = 0 } =
+      (await session.first<{ own: number; total: number }>(selectOfDay, day, payer, channel)) ?? {};
     if (own >= perDay.each) return 'own_day_full';
     if (total >= perDay.all) return 'day_full';
   }

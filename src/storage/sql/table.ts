@@ -97,10 +97,7 @@ export function found<Row, Found>(
 
 /** A row holds something that this program did not write. */
 export class DamagedRowError extends Error {
-  constructor(problem: string) {
-    super(problem);
-    this.name = 'DamagedRowError';
-  }
+  override readonly name = 'DamagedRowError';
 }
 
 /** The object that a JSON text holds; throws where it holds none. */

@@ -61,20 +61,20 @@ export interface Writer {
 /** Who pushes again and again does so within this time. */
 const atWorkMs = 10;
 
-interface WriterOptions extends WriterSetup {
-  readonly log: Log;
-  /** The thread's program; absent: ours. */
-  readonly entry?: URL;
-  readonly onNews?: (news: WriterNews) => void;
-}
-
 interface Waiting {
   readonly resolve: (value: unknown) => void;
   readonly reject: (reason: unknown) => void;
 }
 
 /** Starts the writer thread; resolves when its connection is open. */
-export async function createWriter(options: WriterOptions): Promise<Writer> {
+export async function createWriter(
+  options: WriterSetup & {
+    readonly log: Log;
+    /** The thread's program; absent: ours. */
+    readonly entry?: URL;
+    readonly onNews?: (news: WriterNews) => void;
+  },
+): Promise<Writer> {
   const { log, entry = threadEntry(), onNews, ...setup } = options;
   const worker = new Worker(entry, {
     workerData: setup satisfies WriterSetup,

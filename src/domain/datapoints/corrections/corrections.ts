@@ -42,14 +42,14 @@ export interface CorrectionOutcome {
  */
 export type Corrections = ReturnType<typeof createCorrections>;
 
-interface CorrectionOptions extends Omit<ReadParts, 'pushedDatapoints'> {
-  readonly book: CorrectionBook;
-  readonly clock: Clock;
-  readonly room: StorageQuotas;
-  readonly valueBytesMax: number;
-}
-
-export function createCorrections(options: CorrectionOptions) {
+export function createCorrections(
+  options: Omit<ReadParts, 'pushedDatapoints'> & {
+    readonly book: CorrectionBook;
+    readonly clock: Clock;
+    readonly room: StorageQuotas;
+    readonly valueBytesMax: number;
+  },
+) {
   const { book, clock, longWork, room } = options;
   const inTurn = createKeyedSequence();
   const allow = (actor: Actor, sensor: SensorRef) =>

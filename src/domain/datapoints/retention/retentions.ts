@@ -35,17 +35,17 @@ export interface RetentionState {
 /** How long datapoints are kept, for those who may change the device, or for oneself. */
 export type Retentions = ReturnType<typeof createRetentions>;
 
-interface RetentionsOptions extends Pick<ReadParts, 'devices' | 'access' | 'longWork'> {
-  readonly store: RetentionStore;
-  readonly pushedDatapoints: Pick<DatapointStore, 'count'>;
-  readonly clock: Clock;
-  /** Retention that holds where nothing is set. */
-  readonly ofService: Retention;
-  /** Called after a retention was set or taken away. */
-  readonly onSet: () => void;
-}
-
-export function createRetentions(options: RetentionsOptions) {
+export function createRetentions(
+  options: Pick<ReadParts, 'devices' | 'access' | 'longWork'> & {
+    readonly store: RetentionStore;
+    readonly pushedDatapoints: Pick<DatapointStore, 'count'>;
+    readonly clock: Clock;
+    /** Retention that holds where nothing is set. */
+    readonly ofService: Retention;
+    /** Called after a retention was set or taken away. */
+    readonly onSet: () => void;
+  },
+) {
   const { store, devices, access, clock, longWork, ofService } = options;
 
   async function open(actor: Actor, place: RetentionPlace): Promise<OpenPlace> {

@@ -63,20 +63,18 @@ export interface SqliteDatapoints extends Required<PushedStore> {
   close(): Promise<void>;
 }
 
-export interface SqliteDatapointsOptions {
-  readonly reader: DatabaseSync;
-  readonly writer: Pick<Writer, 'call' | 'callTransfer'>;
-  readonly log: Log;
-  readonly damaged: DamagedRows;
-  readonly limits?: DatapointLimits;
-}
-
 /**
  * The datapoints of the sqlite engine. A batch becomes one row of an append-only log; after its
  * commit it joins the memtable in memory, which are flushed into compressed chunks little by
  * little.
  */
-export function createDatapointStore(options: SqliteDatapointsOptions): SqliteDatapoints {
+export function createDatapointStore(options: {
+  readonly reader: DatabaseSync;
+  readonly writer: Pick<Writer, 'call' | 'callTransfer'>;
+  readonly log: Log;
+  readonly damaged: DamagedRows;
+  readonly limits?: DatapointLimits;
+}): SqliteDatapoints {
   const { reader, writer, log, damaged, limits = datapointLimits } = options;
   const memtable = createMemtable(limits, (number) => table.resolveNumber(number));
   const table = createSeriesTable(reader, limits, damaged, memtable);
