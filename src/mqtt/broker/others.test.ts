@@ -21,10 +21,12 @@ test('what others retained is read again when the store could not be asked', asy
     async retained(topics: readonly string[]) {
       asked.push(topics);
       if (isAway) throw new Error('away');
+      await answer;
       return [message('new')];
     },
     onFenced: () => undefined,
   };
+  let answer = Promise.resolve();
   const [told, acted]: [((text: string) => Promise<void>)[], (() => Promise<void>)[]] = [[], []];
   const peers = {
     onTold: (listener: (text: string) => Promise<void>) => void told.push(listener),
@@ -41,6 +43,18 @@ test('what others retained is read again when the store could not be asked', asy
   assert.equal(String(retained.of('d/t')?.payload), 'new');
   await acted[0]?.();
   assert.deepEqual(asked, [['d/t'], ['d/t']], 'it asks for what it knows');
+  // It is retained once more while the store is asked: that answer may be older.
+  const tell = () => told[0]?.(writeTalk({ kind: 'retained', topics: ['d/t'] }));
+  const { promise, resolve } = Promise.withResolvers<void>();
+  answer = promise;
+  await tell();
+  const first = acted[0]?.();
+  await wait(1);
+  await tell();
+  const second = acted[0]?.();
+  resolve();
+  await Promise.all([first, second]);
+  assert.equal(asked.length, 4, 'it does not ask again');
 });
 
 test('the log is read for groups again when that is asked for as a read ends', async () => {

@@ -66,17 +66,33 @@ export function listenToOthers(peers: Peers, listening: Listening): () => void {
     peers.tell(writeTalk({ kind: 'freed' })).catch(() => undefined);
   });
 
-  /** The store says what is retained; what this process retains meanwhile is newer. */
-  async function renewRetained(): Promise<void> {
-    if (doubtful.size === 0) return;
+  let renewing: Promise<void> = Promise.resolve();
+
+  /**
+   * The store says what is retained; what this process retains meanwhile is newer. One after the
+   * other: who asks while topics are read again waits for these, too.
+   */
+  function renewRetained(): Promise<void> {
+    renewing = renewing.catch(() => undefined).then(renewDoubtful);
+    return renewing;
+  }
+
+  async function renewDoubtful(): Promise<void> {
     const topics = [...doubtful];
-    const before = topics.map(retained.of);
-    // Messages retained here by now are in the store, or were replaced there.
-    await journal.settled();
-    const found = new Map((await shared.retained(topics)).map((one) => [one.topic, one]));
-    for (const [at, topic] of topics.entries()) {
-      if (retained.of(topic) === before[at]) retained.renew(topic, found.get(topic));
-      doubtful.delete(topic);
+    if (topics.length === 0) return;
+    // What others retain from now on makes a topic doubtful again.
+    doubtful.clear();
+    try {
+      const before = topics.map(retained.of);
+      // Messages retained here by now are in the store, or were replaced there.
+      await journal.settled();
+      const found = new Map((await shared.retained(topics)).map((one) => [one.topic, one]));
+      for (const [at, topic] of topics.entries()) {
+        if (retained.of(topic) === before[at]) retained.renew(topic, found.get(topic));
+      }
+    } catch (error) {
+      for (const topic of topics) doubtful.add(topic);
+      throw error;
     }
   }
 
