@@ -245,7 +245,7 @@ export const plantsOfMembers: readonly Plant[] = [
     ...{ file: sessions, test: 'after a process was killed', says: /the second got/ },
     patches: [
       patch(
-        'src/mqtt/broker/ownership.ts',
+        'src/mqtt/broker/catch-up.ts',
         'page = await shared.missed(after);',
         'page = { entries: [], isLast: true };',
       ),
@@ -290,7 +290,11 @@ export const plantsOfMembers: readonly Plant[] = [
     name: 'a will outlives the process of its client',
     ...{ file: sessions, test: 'comes once, also when its process', says: /it heard dropped/ },
     patches: [
-      patch('src/mqtt/broker/ownership.ts', 'for (const will of left) wills.inherit(will);', ''),
+      patch(
+        'src/mqtt/broker/ownership.ts',
+        'for (const will of left) adoptWill(will, known !== undefined);',
+        '',
+      ),
     ],
   },
   {
@@ -380,14 +384,18 @@ export const plantsOfMembers: readonly Plant[] = [
     patches: [patch('src/domain/members/wanted-values.ts', '      settled &= beginning;\n', '')],
   },
   {
-    name: 'values of a session that is given away are wanted until another process has it',
+    name: 'a session that is given away is kept until another process has it',
     ...{
       file: 'src/mqtt/broker/ownership.test.ts',
       test: 'a session is given away',
       says: /strictly deep-equal/,
     },
     patches: [
-      patch('src/mqtt/broker/ownership.ts', 'given(key, session.subscriptions?.keys());', ''),
+      patch(
+        'src/mqtt/broker/ownership.ts',
+        '    // The session stays here until another process has it: it may never come.\n',
+        '    registry.release(session);\n',
+      ),
     ],
   },
 ];

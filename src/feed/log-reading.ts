@@ -25,7 +25,7 @@ export function createLogReading(options: {
   let settling: Promise<void> | undefined;
   /** Acknowledges what was acted on so far; undefined: all of it is acknowledged. */
   let acknowledge: (() => Promise<void>) | undefined;
-  /** Entries acted on since the work under way before acknowledgements began. */
+  /** Entries that were acted on, and are not acknowledged. */
   let readAhead = 0;
   let isAskedAgain = false;
   let isResting = false;
@@ -39,6 +39,7 @@ export function createLogReading(options: {
     await first();
     if (acknowledge !== undefined) settleBeside();
     while (!isResting) {
+      if (readAhead > memberLimits.readAheadMax) await settle();
       const askedAt = performance.now();
       const [before, waiting] = [shared.before(), held.count()];
       const entries = await shared.read();
@@ -62,7 +63,6 @@ export function createLogReading(options: {
         held.readUpTo(before, waiting);
         break;
       }
-      if (readAhead > memberLimits.readAheadMax) await settle();
     }
     if (!mayTidy || isResting) return;
     tidiedAt = performance.now();
@@ -77,11 +77,11 @@ export function createLogReading(options: {
 
   /** Acknowledges what was acted on before, once that is done. */
   async function settleOnce(): Promise<void> {
-    const acknowledgeSoFar = acknowledge;
-    readAhead = 0;
+    const [acknowledgeSoFar, count] = [acknowledge, readAhead];
     await acted();
     if (isResting) return;
     await acknowledgeSoFar?.();
+    readAhead -= count;
     if (acknowledge === acknowledgeSoFar) acknowledge = undefined;
   }
 

@@ -75,6 +75,8 @@ export const mqttLimits = {
   topicCacheRecipientsMax: 200_000,
   /** Members of a group whose rights are asked for one message, until one may have it. */
   groupMembersAskedMax: 64,
+  /** Between two reads of what all published for groups: the time of one, and no more than this. */
+  groupPauseMsMax: 5_000,
   /** Messages left to processes with a connected member of their group, and tried again. */
   sharesLeftMax: 10_000,
   /** The same in bytes. */

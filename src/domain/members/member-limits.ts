@@ -14,8 +14,8 @@ export const memberLimits = {
   heldBackMs: 15_000,
   /** How long the answer to a change waits for the others to have received it. */
   barrierMs: 1_000,
-  /** Entries of others that may be acted on while earlier ones are being stored here. */
-  readAheadMax: 2_000,
+  /** Entries of others acted on while earlier ones are stored: fewer than a session may queue. */
+  readAheadMax: 400,
   /** How often the log is tidied up. */
   logTidyMs: 10_000,
   /** A longer entry says no more than that everything may have changed. */

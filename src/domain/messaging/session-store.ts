@@ -172,7 +172,7 @@ export interface Elsewhere {
 
 /** What a process knows of what the store has as its own: other rows are of refused commits. */
 export interface KnownHere {
-  /** Sessions that it is taking up. */
+  /** Sessions that it is taking up, with their wills. */
   keys(): readonly SessionKey[];
   /** Terms of wills that it has, or is about to have. */
   terms(): readonly number[];

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Peers } from '../../domain/datapoints/peers.ts';
 import type { SharedSessions } from '../../domain/messaging/session-store.ts';
+import { mqttLimits } from '../limits.ts';
 import type { BrokerContext } from './broker-context.ts';
 import { type DeliverEvent, readLog } from './catch-up.ts';
 import { untilDone } from './journal.ts';
@@ -20,15 +21,19 @@ function createReadAgain(peers: Peers, { context, shared, deliverEvent }: Listen
       ...{ route: router.routeAgain, hasSubscribers: tree.hasSubscribers },
       room: async () => claims?.decided(),
     };
-    const startedAt = performance.now();
+    let startedAt = 0;
     await untilDone(
-      () => readLog({ shared, peers, deliverEvent }, reader),
+      () => {
+        startedAt = performance.now();
+        return readLog({ shared, peers, deliverEvent }, reader);
+      },
       (err) => {
         log.warn({ err }, 'the log could not be read for groups');
         return false;
       },
     );
-    if (isAskedAgain) await wait(performance.now() - startedAt, undefined, { ref: false });
+    const pauseMs = Math.min(performance.now() - startedAt, mqttLimits.groupPauseMsMax);
+    await wait(pauseMs, undefined, { ref: false });
   }
 
   function again(): void {

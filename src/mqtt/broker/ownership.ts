@@ -17,7 +17,6 @@ import { retryPause } from './journal.ts';
 import type { Session } from './session.ts';
 import type { OpenRequest, SessionRegistry } from './session-registry.ts';
 import { type Claimed, type Talk, writeTalk } from './talk.ts';
-import { createGiven } from './value-sources.ts';
 import { payerOfWill, type Will, type Wills } from './wills.ts';
 
 /** A client that is let in. */
@@ -49,18 +48,13 @@ export function createOwnership(options: OwnershipOptions) {
   const inTurn = createKeyedSequence();
   const taking = new Map<SessionKey, TakingState>();
   const behind = new Map<Promise<void>, readonly SessionKey[]>();
-  const known: KnownHere = {
-    keys: () => [...taking.keys(), ...[...behind.values()].flat()],
-    terms: () => [...wills.terms, ...[...taking.values()].flatMap(({ terms }) => terms)],
-  };
-  /** Terms of claims that were refused: their clients were not let in, and have no wills. */
-  const refusedTerms = new Set<number>();
+  /** Claims that were refused, by their terms: their clients were not let in, and have no wills. */
+  const refused = new Map<number, SessionKey>();
   /** Whether a claim or adoption was refused that may have been made all the same. */
   let isInDoubt = false;
   const givingAway = new Set<Promise<void>>();
   let adopting: Promise<void> | undefined;
   let isClosed = false;
-  const given = createGiven(shared.wanted);
   shared.onFenced((keys) => {
     for (const key of keys) lose(registry.find(key));
   });
@@ -95,7 +89,6 @@ export function createOwnership(options: OwnershipOptions) {
           throw new Error('the client connected elsewhere');
         }
         if (session !== undefined) restore([session], isContinued);
-        given(key);
         if (!open(turn) && client.will !== undefined) wills.settle(key, turn, client.payer);
       } finally {
         taking.delete(key);
@@ -118,8 +111,8 @@ export function createOwnership(options: OwnershipOptions) {
           },
         })
         .catch((error: unknown) => {
-          for (const turn of terms) refusedTerms.add(turn);
-          isInDoubt = true;
+          for (const turn of terms) refused.set(turn, key);
+          isInDoubt ||= terms.length > 0;
           throw error;
         });
     // Earlier changes are written before the claim, or refused.
@@ -136,6 +129,9 @@ export function createOwnership(options: OwnershipOptions) {
   /** Takes sessions up as they were kept, with what the log has for them. */
   function restore(claimed: readonly ClaimedSession[], isContinued: boolean): void {
     const taken: TakenSession[] = [];
+    // One that is being taken up already is not complete before that is over.
+    const isComing = (key: SessionKey) => registry.find(key)?.catchUp?.waiting !== undefined;
+    const others = claimed.filter(({ key }) => !isComing(key));
     for (const one of claimed) {
       if (registry.find(one.key) !== undefined) continue;
       try {
@@ -148,7 +144,7 @@ export function createOwnership(options: OwnershipOptions) {
       if (isContinued) holdBack(session, one);
       taken.push({ session, claimed: one });
     }
-    const running = complete(options, taken, claimed, () => isClosed).finally(() =>
+    const running = complete(options, taken, others, () => isClosed).finally(() =>
       behind.delete(running),
     );
     behind.set(
@@ -159,16 +155,20 @@ export function createOwnership(options: OwnershipOptions) {
 
   /** Takes over what ended processes left, and what a refused commit made this process's. */
   async function adoptAll(): Promise<void> {
-    const knownHere = isInDoubt ? known : undefined;
+    const leftOut = new Set<SessionKey>();
+    const known = isInDoubt ? knownHere(leftOut) : undefined;
     isInDoubt = false;
-    const refusedBefore = [...refusedTerms];
+    const refusedBefore = [...refused];
     try {
-      const adoptWills = () => shared.adoptWills(knownHere);
+      const adoptWills = () => shared.adoptWills(known);
       for (let left = await adoptWills(); left.length > 0; left = await adoptWills()) {
-        for (const will of left) adoptWill(will);
+        for (const will of left) adoptWill(will, known !== undefined);
       }
-      if (knownHere !== undefined) for (const turn of refusedBefore) refusedTerms.delete(turn);
-      const adopt = () => shared.adopt(knownHere);
+      for (const [turn, key] of known === undefined ? [] : refusedBefore) {
+        if (leftOut.has(key)) isInDoubt = true;
+        else refused.delete(turn);
+      }
+      const adopt = () => shared.adopt(known);
       for (let adopted = await adopt(); adopted.length > 0; adopted = await adopt()) {
         restore(adopted, true);
         if (isClosed) return;
@@ -179,11 +179,23 @@ export function createOwnership(options: OwnershipOptions) {
     }
   }
 
-  function adoptWill(will: StoredWill): void {
+  /** `leftOut`: sessions whose rows are looked for again when they are taken up. */
+  function knownHere(leftOut: Set<SessionKey>): KnownHere {
+    return {
+      keys() {
+        const keys = [...taking.keys(), ...[...behind.values()].flat()];
+        for (const key of keys) leftOut.add(key);
+        return keys;
+      },
+      terms: () => [...wills.terms, ...[...taking.values()].flatMap(({ terms }) => terms)],
+    };
+  }
+
+  function adoptWill(will: StoredWill, mayBeOwn: boolean): void {
     const { key, turn, delayMs } = will;
     // A client that is back in time cancels its will.
-    const isBack = delayMs > 0 && registry.find(key)?.link !== undefined;
-    if (isBack || refusedTerms.has(turn)) wills.settle(key, turn, payerOfWill(will));
+    const isBack = mayBeOwn && delayMs > 0 && registry.find(key)?.link !== undefined;
+    if (isBack || refused.has(turn)) wills.settle(key, turn, payerOfWill(will));
     else wills.inherit(will);
   }
 
@@ -202,10 +214,8 @@ export function createOwnership(options: OwnershipOptions) {
     const received = Promise.allSettled(session.received?.values() ?? []);
     // Stored values may wait for entries of others: no longer than the other process waits.
     await Promise.race([received, wait(memberLimits.barrierMs, undefined, { ref: false })]);
+    // The session stays here until another process has it: it may never come.
     await journal.settled();
-    if (registry.find(key) !== session || session.link !== undefined) return;
-    given(key, session.subscriptions?.keys());
-    registry.release(session);
   }
 
   return {
@@ -236,7 +246,6 @@ export function createOwnership(options: OwnershipOptions) {
       }
       const { turn } = talk;
       endFormerOf(talk);
-      given(key);
       shared.wanted.isElsewhere(key);
       const state = taking.get(key);
       if (state !== undefined) state.elsewhere = turn;

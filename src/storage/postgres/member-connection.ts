@@ -38,6 +38,7 @@ export function createMemberConnection(url: string, log: Log): MemberConnection 
   const { beatStatementMs: ms } = postgresLimits;
   const listeners = new Set<OnNews>();
   let open: Promise<pg.Client> | undefined;
+  let last: pg.Client | undefined;
   let isClosed = false;
   const tell: OnNews = (own) => {
     for (const listener of listeners) listener(own);
@@ -56,8 +57,10 @@ export function createMemberConnection(url: string, log: Log): MemberConnection 
     client.on('notification', ({ processId }) => {
       if (processId !== own) tell();
     });
+    last = client;
     client.once('end', () => {
-      open = undefined;
+      // Callers may have opened the next one already.
+      if (last === client) open = undefined;
     });
     try {
       await client.connect();

@@ -8,7 +8,6 @@ import type {
   ClaimedSession,
   ClaimRequest,
   Elsewhere,
-  KnownHere,
   SessionStore,
   SharedSessions,
 } from '../../domain/messaging/session-store.ts';
@@ -105,8 +104,9 @@ const selectHeard = `
 const findHeirless = `select 1 as found from members where state <> 'serving' and owns limit 1`;
 const ended = `owner not in (select member from members where state = 'serving')`;
 const selectHeirless = `
-  select session from mqtt_sessions
-  where owner is null or ${ended} or (owner = $2 and behind and key <> all($3::text[]))
+  select session from mqtt_sessions where owner is null or ${ended} order by session limit $1`;
+const selectUnknown = `
+  select session from mqtt_sessions where behind and owner = $2 and key <> all($3::text[])
   order by session limit $1`;
 /** By writer, as the index is: the first places of all, and not all places for the first ones. */
 const selectMissed = `
@@ -137,10 +137,13 @@ const takeWills = `
   returning ${willColumns}`;
 const adoptWills = `
   update mqtt_wills set owner = $1, is_begun = false where (key, turn) in (
-    select key, turn from mqtt_wills
-    where ${ended} or (owner = $1 and not is_begun and turn <> all($3::bigint[]))
-    order by key, turn limit $2)
+    select key, turn from mqtt_wills where ${ended} order by key, turn limit $2)
   returning ${willColumns}`;
+const selectUnknownWills = `
+  select ${willColumns} from mqtt_wills
+  where owner = $1 and not is_begun and key <> all($3::text[]) and not exists (
+    select from unnest($4::bigint[]) as known (turn) where known.turn = mqtt_wills.turn)
+  order by key, turn limit $2`;
 const beginWill = `
   update mqtt_wills set is_begun = true where key = $1 and owner = $2 and turn = $3`;
 
@@ -210,8 +213,9 @@ function createSharedSessions(
   const keysOf = (keys: readonly SessionKey[]) => keys.map(sessionIndexKey);
 
   /** At the start there may be some without an owner; later a member has ended. */
-  const mayAdopt = async (known: KnownHere | undefined): Promise<boolean> =>
-    isFirst || known !== undefined || (await reader.first(findHeirless)) !== undefined;
+  const areHeirless = async (): Promise<boolean> =>
+    isFirst || (await reader.first(findHeirless)) !== undefined;
+  const most = postgresLimits.sessionsPerAdoption;
 
   return {
     claim: (request) =>
@@ -228,30 +232,30 @@ function createSharedSessions(
         return { ...claimed, wills };
       }),
     async adoptWills(known) {
-      if (!(await mayAdopt(known))) return [];
+      if (!(await areHeirless()) && known === undefined) return [];
       return writer.call(async (tx) => {
-        // A comparison with null is never true: without what is known, own ones are left out.
-        const of = [member, postgresLimits.sessionsPerAdoption, known?.terms() ?? null] as const;
-        const adopted = willsFrom(await tx.all<WillRow>(adoptWills, ...of), damaged);
+        let rows = await tx.all<WillRow>(adoptWills, member, most);
+        if (rows.length === 0 && known !== undefined) {
+          const [keys, terms] = [keysOf(known.keys()), known.terms()];
+          rows = await tx.all(selectUnknownWills, member, most, keys, terms);
+        }
+        const adopted = willsFrom(rows, damaged);
         if (adopted.length > 0) await tx.run(owns, member);
         return adopted;
       });
     },
     async adopt(known) {
-      if (!(await mayAdopt(known))) return [];
+      if (!(await areHeirless()) && known === undefined) return [];
       let adopted: readonly ClaimedSession[] = [];
+      let kept: ReadonlySet<string> | undefined;
       await writer.call(async (tx) => {
         // Of an attempt before, another process may have them by now.
         for (const session of adopted) behind.delete(session.key);
-        const found = await tx.all<{ session: number }>(
-          ...[selectHeirless, postgresLimits.sessionsPerAdoption, member],
-          known === undefined ? null : keysOf(known.keys()),
-        );
+        let found = await tx.all<{ session: number }>(selectHeirless, most);
         if (found.length === 0) await tx.run(ownNoMore);
         if (found.length === 0 && known !== undefined) {
-          // The others are of claims and adoptions that were refused, and were not made.
-          const kept = new Set<string>(known.keys());
-          for (const key of behind) if (!kept.has(key)) behind.delete(key);
+          kept = new Set([withoutOwner, ...known.keys()]);
+          found = await tx.all(selectUnknown, most, member, keysOf(known.keys()));
         }
         adopted = await takeOver(
           tx,
@@ -259,6 +263,10 @@ function createSharedSessions(
           taking,
         );
       });
+      // The others are of claims and adoptions that were refused, and were not made.
+      if (adopted.length === 0 && kept !== undefined) {
+        for (const key of behind) if (!kept.has(key)) behind.delete(key);
+      }
       isFirst &&= adopted.length > 0;
       if (!isFirst) behind.delete(withoutOwner);
       return adopted;
