@@ -34,7 +34,7 @@ export const plantsOfMembers: readonly Plant[] = [
       test: 'not acknowledged before it was acted on',
       says: /it says that it knows|nobody tried again/,
     },
-    patches: [patch(logReading, 'if (isUnsettled) await settle();', '')],
+    patches: [patch(logReading, 'if (acknowledge !== undefined) settleBeside();', '')],
   },
   {
     name: 'no retained message is delivered before messages of other processes were read',
