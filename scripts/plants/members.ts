@@ -398,4 +398,35 @@ export const plantsOfMembers: readonly Plant[] = [
       ),
     ],
   },
+  {
+    name: 'what others retain while retained messages are read again is read again',
+    ...{
+      file: 'src/mqtt/broker/others.test.ts',
+      test: 'what others retained is read again',
+      says: /it does not ask again/,
+    },
+    patches: [
+      patch('src/mqtt/broker/others.ts', '    doubtful.clear();\n', ''),
+      patch(
+        'src/mqtt/broker/others.ts',
+        '    } catch (error) {\n',
+        '      doubtful.clear();\n    } catch (error) {\n',
+      ),
+    ],
+  },
+  {
+    name: 'a session that a refused claim took is taken up by its process',
+    ...{
+      file: 'test/walks/postgres-members-doubt.test.ts',
+      test: 'that took a session',
+      says: /each session was taken up/,
+    },
+    patches: [
+      patch(
+        'src/mqtt/broker/ownership.ts',
+        'isInDoubt ? knownHere(leftOut) : undefined',
+        'undefined',
+      ),
+    ],
+  },
 ];
