@@ -3,6 +3,7 @@ import { plantsOfAlarms } from './alarms.ts';
 import { plantsOfEngines } from './engines.ts';
 import { plantsOfFastPath } from './fast-path.ts';
 import { plantsOfHistories } from './histories.ts';
+import { plantsOfMemberSessions } from './member-sessions.ts';
 import { plantsOfMembers } from './members.ts';
 import { plantsOfMqtt } from './mqtt.ts';
 import { plantsUnderNemesis } from './nemesis.ts';
@@ -18,6 +19,7 @@ export const plants: readonly Plant[] = [
   ...plantsOfSockets,
   ...plantsOfFastPath,
   ...plantsOfMembers,
+  ...plantsOfMemberSessions,
   ...plantsUnderNemesis,
   ...plantsOfMqtt,
   ...plantsOfAlarms,

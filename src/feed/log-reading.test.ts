@@ -86,7 +86,7 @@ test('the log is tidied up behind own work, one run at a time', async (context) 
   assert.deepEqual(await lookLater(), [], 'it was given up');
 });
 
-test('reading goes on while what was acted on is stored, and acknowledges no more than that', async () => {
+test('reading goes on while what was acted on is stored, and acknowledges no more', async () => {
   let last = 0;
   let [written, read] = [1, 0];
   const acknowledged: number[] = [];

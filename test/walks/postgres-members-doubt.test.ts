@@ -167,7 +167,7 @@ describe('a commit whose answer was lost', { skip: noPostgres }, () => {
     assert.deepEqual(heard, [['gone'], ['gone']]);
   });
 
-  test('that took a session brings the will of before, and takes the session up', async (context) => {
+  test('that took a session brings the will before, and leaves none behind', async (context) => {
     const schema = 'doubt_claim';
     const { server, link, one, other } = await startTwo(context, schema);
     const heard = [await hear(one, 'here', will.topic), await hear(other, 'there', will.topic)];

@@ -3,21 +3,17 @@ import type { Peers } from '../../domain/datapoints/peers.ts';
 import { memberLimits } from '../../domain/members/member-limits.ts';
 import { formerGuestIdentity, identityOfGuest } from '../../domain/messaging/identity.ts';
 import { type SessionKey, sessionKey } from '../../domain/messaging/message.ts';
-import type {
-  Claim,
-  ClaimedSession,
-  KnownHere,
-  StoredWill,
-} from '../../domain/messaging/session-store.ts';
+import type { Claim, ClaimedSession } from '../../domain/messaging/session-store.ts';
 import { yieldToEventLoop } from '../../lib/event-loop.ts';
 import { createKeyedSequence } from '../../lib/scheduling/payer-queues.ts';
 import { reason } from '../packets/packet.ts';
+import { createAdoption } from './adoption.ts';
 import { type CatchUpOptions, complete, holdBack, type TakenSession } from './catch-up.ts';
 import { retryPause } from './journal.ts';
 import type { Session } from './session.ts';
 import type { OpenRequest, SessionRegistry } from './session-registry.ts';
 import { type Claimed, type Talk, writeTalk } from './talk.ts';
-import { payerOfWill, type Will, type Wills } from './wills.ts';
+import type { Will, Wills } from './wills.ts';
 
 /** A client that is let in. */
 interface Taking extends OpenRequest {
@@ -44,17 +40,20 @@ interface OwnershipOptions extends CatchUpOptions {
  */
 export function createOwnership(options: OwnershipOptions) {
   const { shared, peers, registry, journal, wills, log } = options;
-  const { disconnect, endFormerOf, endIfReplaced } = createEnding(options);
+  const { giveAway, givenAway, endFormerOf, endIfReplaced } = createEnding(options);
   const inTurn = createKeyedSequence();
   const taking = new Map<SessionKey, TakingState>();
   const behind = new Map<Promise<void>, readonly SessionKey[]>();
-  /** Claims that were refused, by their terms: their clients were not let in, and have no wills. */
-  const refused = new Map<number, SessionKey>();
-  /** Whether a claim or adoption was refused that may have been made all the same. */
-  let isInDoubt = false;
-  const givingAway = new Set<Promise<void>>();
-  let adopting: Promise<void> | undefined;
   let isClosed = false;
+  const adoption = createAdoption({
+    ...options,
+    known: {
+      keys: () => [...taking.keys(), ...[...behind.values()].flat()],
+      terms: () => [...wills.terms, ...[...taking.values()].flatMap(({ terms }) => terms)],
+    },
+    restore: (adopted) => restore(adopted, true),
+    isClosed: () => isClosed,
+  });
   shared.onFenced((keys) => {
     for (const key of keys) lose(registry.find(key));
   });
@@ -111,8 +110,7 @@ export function createOwnership(options: OwnershipOptions) {
           },
         })
         .catch((error: unknown) => {
-          for (const turn of terms) refused.set(turn, key);
-          isInDoubt ||= terms.length > 0;
+          adoption.refused(key, terms);
           throw error;
         });
     // Earlier changes are written before the claim, or refused.
@@ -153,71 +151,6 @@ export function createOwnership(options: OwnershipOptions) {
     );
   }
 
-  /** Takes over what ended processes left, and what a refused commit made this process's. */
-  async function adoptAll(): Promise<void> {
-    const leftOut = new Set<SessionKey>();
-    const known = isInDoubt ? knownHere(leftOut) : undefined;
-    isInDoubt = false;
-    const refusedBefore = [...refused];
-    try {
-      const adoptWills = () => shared.adoptWills(known);
-      for (let left = await adoptWills(); left.length > 0; left = await adoptWills()) {
-        for (const will of left) adoptWill(will, known !== undefined);
-      }
-      for (const [turn, key] of known === undefined ? [] : refusedBefore) {
-        if (leftOut.has(key)) isInDoubt = true;
-        else refused.delete(turn);
-      }
-      const adopt = () => shared.adopt(known);
-      for (let adopted = await adopt(); adopted.length > 0; adopted = await adopt()) {
-        restore(adopted, true);
-        if (isClosed) return;
-      }
-    } catch (error) {
-      isInDoubt = true;
-      throw error;
-    }
-  }
-
-  /** `leftOut`: sessions whose rows are looked for again when they are taken up. */
-  function knownHere(leftOut: Set<SessionKey>): KnownHere {
-    return {
-      keys() {
-        const keys = [...taking.keys(), ...[...behind.values()].flat()];
-        for (const key of keys) leftOut.add(key);
-        return keys;
-      },
-      terms: () => [...wills.terms, ...[...taking.values()].flatMap(({ terms }) => terms)],
-    };
-  }
-
-  function adoptWill(will: StoredWill, mayBeOwn: boolean): void {
-    const { key, turn, delayMs } = will;
-    // A client that is back in time cancels its will.
-    const isBack = mayBeOwn && delayMs > 0 && registry.find(key)?.link !== undefined;
-    if (isBack || refused.has(turn)) wills.settle(key, turn, payerOfWill(will));
-    else wills.inherit(will);
-  }
-
-  /** Entries behind that which asks for it are acted on meanwhile. */
-  function giveAway(key: SessionKey, cleanStart: boolean): void {
-    const giving = giveAwayStored(key, cleanStart)
-      .catch((err: unknown) => log.warn({ err }, 'a session could not be given away'))
-      .finally(() => givingAway.delete(giving));
-    givingAway.add(giving);
-  }
-
-  async function giveAwayStored(key: SessionKey, cleanStart: boolean): Promise<void> {
-    const session = registry.find(key);
-    if (session === undefined) return;
-    disconnect(session, cleanStart);
-    const received = Promise.allSettled(session.received?.values() ?? []);
-    // Stored values may wait for entries of others: no longer than the other process waits.
-    await Promise.race([received, wait(memberLimits.barrierMs, undefined, { ref: false })]);
-    // The session stays here until another process has it: it may never come.
-    await journal.settled();
-  }
-
   return {
     take,
     /** Resolves when what other processes retained before is known here. */
@@ -225,18 +158,8 @@ export function createOwnership(options: OwnershipOptions) {
       while (!isClosed && !(await peers.heard())) await retryPause();
     },
     /** Takes over what processes left that ended. */
-    adopt(): Promise<void> {
-      adopting ??= adoptAll()
-        .catch((error: unknown) => log.warn({ err: error }, 'no session could be adopted'))
-        .finally(() => {
-          adopting = undefined;
-        });
-      return adopting;
-    },
-    /** Resolves when sessions that others asked for until now are given away. */
-    async givenAway(): Promise<void> {
-      await Promise.all(givingAway);
-    },
+    adopt: adoption.adopt,
+    givenAway,
     /** Acts on a message of another broker. */
     told(talk: Extract<Talk, Claimed>): void {
       const key = sessionKey(talk.identity, talk.clientId);
@@ -254,7 +177,7 @@ export function createOwnership(options: OwnershipOptions) {
     /** Resolves when nothing is under way. */
     async close(): Promise<void> {
       isClosed = true;
-      await adopting;
+      await adoption.over();
       await Promise.all(behind.keys());
       // Changes that follow from wills published a moment ago are in the journal then.
       await yieldToEventLoop();
@@ -263,7 +186,9 @@ export function createOwnership(options: OwnershipOptions) {
 }
 
 /** Ends sessions whose clients have others by now. */
-function createEnding({ registry, wills }: Pick<OwnershipOptions, 'registry' | 'wills'>) {
+function createEnding({ registry, wills, journal, log }: OwnershipOptions) {
+  const givingAway = new Set<Promise<void>>();
+
   function disconnect({ key, link }: Session, cleanStart: boolean): void {
     link?.end(reason.takenOver, 'the client connected again');
     // A client that reconnects cancels its will; a session that ends publishes it.
@@ -271,8 +196,27 @@ function createEnding({ registry, wills }: Pick<OwnershipOptions, 'registry' | '
     else wills.cancel(key);
   }
 
+  async function giveAwayStored(key: SessionKey, cleanStart: boolean): Promise<void> {
+    const session = registry.find(key);
+    if (session === undefined) return;
+    disconnect(session, cleanStart);
+    const received = Promise.allSettled(session.received?.values() ?? []);
+    // Stored values may wait for entries of others: no longer than the other process waits.
+    await Promise.race([received, wait(memberLimits.barrierMs, undefined, { ref: false })]);
+    // The session stays here until another process has it: it may never come.
+    await journal.settled();
+  }
+
   return {
-    disconnect,
+    /** Another process asks for it. Entries behind that question are acted on meanwhile. */
+    giveAway(key: SessionKey, cleanStart: boolean): void {
+      const giving = giveAwayStored(key, cleanStart)
+        .catch((err: unknown) => log.warn({ err }, 'a session could not be given away'))
+        .finally(() => givingAway.delete(giving));
+      givingAway.add(giving);
+    },
+    /** Resolves when sessions that others asked for until now are given away. */
+    givenAway: (): Promise<unknown> => Promise.all(givingAway),
     /** What a version before 0.2 kept of a guest, who begins another session elsewhere. */
     endFormerOf({ identity, clientId, cleanStart }: Claimed): void {
       const former = registry.findFormer({ identity }, clientId);

@@ -71,6 +71,39 @@ async function openSession({ mqttSessions }: Storage): Promise<void> {
   ]);
 }
 
+describe('sessions that a process has without its knowledge', { skip: noPostgres }, () => {
+  test('what a refused claim made its own a process takes up as that of others', async () => {
+    const { one, two, a, b } = await twoOf('claims_unknown');
+    await using closing = new AsyncDisposableStack();
+    closing.defer(() => two.close());
+    closing.defer(() => one.close());
+    const will = { key, delayMs: 0, message: aMessage('w', { publisher: key, payer }) };
+    await a.claim(claiming({ will }));
+    // As if the answer had been lost.
+    const claimed = await b.claim(claiming({ will, isForced: true }));
+    assert.ok('turn' in claimed && claimed.wills[0] !== undefined);
+    const [left] = claimed.wills;
+    const known = (keys: readonly (typeof key)[], terms: readonly number[]) => ({
+      ...{ keys: () => keys, terms: () => terms },
+    });
+    assert.deepEqual(await b.adopt(), []);
+    assert.deepEqual(await b.adopt(known([key], [])), []);
+    assert.deepEqual(
+      (await b.adopt(known([], []))).map((session) => session.key),
+      [key],
+    );
+    await b.caughtUp([key]);
+    assert.deepEqual(await b.adopt(known([], [])), []);
+    const turnsOf = async (terms: readonly number[]) =>
+      (await b.adoptWills(known([], terms))).map(turnOf);
+    assert.deepEqual(await turnsOf([left.turn, claimed.turn]), []);
+    assert.deepEqual(await turnsOf([claimed.turn]), [left.turn]);
+    assert.deepEqual(await a.adoptWills(known([], [])), [], 'it is of another process');
+    await b.beginWill(key, left.turn);
+    assert.deepEqual(await turnsOf([]), [claimed.turn]);
+  });
+});
+
 describe('MQTT sessions of several processes', { skip: noPostgres }, () => {
   test('what others change of a session than who claimed it last is refused', async () => {
     const { one, two, a, b } = await twoOf('claims_refuse');
@@ -160,37 +193,6 @@ describe('MQTT sessions of several processes', { skip: noPostgres }, () => {
     await one.close();
     // A will that it had begun is no other process's.
     assert.deepEqual((await b.adoptWills()).map(turnOf), [first.turn]);
-  });
-
-  test('what a refused claim made its own a process takes up as that of others', async () => {
-    const { one, two, a, b } = await twoOf('claims_unknown');
-    await using closing = new AsyncDisposableStack();
-    closing.defer(() => two.close());
-    closing.defer(() => one.close());
-    const will = { key, delayMs: 0, message: aMessage('w', { publisher: key, payer }) };
-    await a.claim(claiming({ will }));
-    // As if the answer had been lost.
-    const claimed = await b.claim(claiming({ will, isForced: true }));
-    assert.ok('turn' in claimed && claimed.wills[0] !== undefined);
-    const [left] = claimed.wills;
-    const known = (keys: readonly (typeof key)[], terms: readonly number[]) => ({
-      ...{ keys: () => keys, terms: () => terms },
-    });
-    assert.deepEqual(await b.adopt(), []);
-    assert.deepEqual(await b.adopt(known([key], [])), []);
-    assert.deepEqual(
-      (await b.adopt(known([], []))).map((session) => session.key),
-      [key],
-    );
-    await b.caughtUp([key]);
-    assert.deepEqual(await b.adopt(known([], [])), []);
-    const turnsOf = async (terms: readonly number[]) =>
-      (await b.adoptWills(known([], terms))).map(turnOf);
-    assert.deepEqual(await turnsOf([left.turn, claimed.turn]), []);
-    assert.deepEqual(await turnsOf([claimed.turn]), [left.turn]);
-    assert.deepEqual(await a.adoptWills(known([], [])), [], 'it is of another process');
-    await b.beginWill(key, left.turn);
-    assert.deepEqual(await turnsOf([]), [claimed.turn]);
   });
 
   test('a will that was told to others ended in that commit', async () => {

@@ -1,0 +1,74 @@
+import { type Plant, patch } from './plant.ts';
+
+const wanted = 'src/storage/postgres/wanted-values.test.ts';
+
+/** Sessions and values of several processes on one database. */
+export const plantsOfMemberSessions: readonly Plant[] = [
+  {
+    name: 'values that a session may get are not given up while it is behind',
+    ...{ file: wanted, test: 'are all that there are from the commit on', says: /strictly equal/ },
+    patches: [
+      patch(
+        'src/domain/members/wanted-values.ts',
+        'ofAll + behind.size > 0 ? all',
+        'ofAll > 0 ? all',
+      ),
+    ],
+  },
+  {
+    name: 'a subscription waits for pushes that began before it',
+    ...{ file: wanted, test: 'are waited for until commits have ended', says: /falsy/ },
+    patches: [patch('src/storage/postgres/sessions.ts', '        await commitsEnd();\n', '')],
+  },
+  {
+    name: 'a group that a commit gives up does not count any more',
+    ...{
+      file: 'src/domain/members/wanted-values.test.ts',
+      test: 'a group that was given up meanwhile',
+      says: /strictly equal/,
+    },
+    patches: [patch('src/domain/members/wanted-values.ts', '      settled &= beginning;\n', '')],
+  },
+  {
+    name: 'a session that is given away is kept until another process has it',
+    ...{
+      file: 'src/mqtt/broker/ownership.test.ts',
+      test: 'a session is given away',
+      says: /strictly deep-equal/,
+    },
+    patches: [
+      patch(
+        'src/mqtt/broker/ownership.ts',
+        '    // The session stays here until another process has it: it may never come.\n',
+        '    registry.release(session);\n',
+      ),
+    ],
+  },
+  {
+    name: 'what others retain while retained messages are read again is read again',
+    ...{
+      file: 'src/mqtt/broker/others.test.ts',
+      test: 'what others retained is read again',
+      says: /it does not ask again/,
+    },
+    patches: [
+      patch('src/mqtt/broker/others.ts', '    doubtful.clear();\n', ''),
+      patch(
+        'src/mqtt/broker/others.ts',
+        '    } catch (error) {\n',
+        '      doubtful.clear();\n    } catch (error) {\n',
+      ),
+    ],
+  },
+  {
+    name: 'a session that a refused claim took is taken up by its process',
+    ...{
+      file: 'test/walks/postgres-members-doubt.test.ts',
+      test: 'that took a session',
+      says: /each session was taken up/,
+    },
+    patches: [
+      patch('src/mqtt/broker/adoption.ts', 'isInDoubt ? knowing(leftOut) : undefined', 'undefined'),
+    ],
+  },
+];
