@@ -113,6 +113,7 @@ export function createAppender(options: AppenderOptions) {
     queueWeightMax: limits.commitQueueBytesMax,
     payerWeightMax: limits.commitQueueBytesMax / 2,
     payerWeightFloor: limits.commitQueueBytesFloor,
+    gatherPart: store.gatherPart,
     refusal: (full) =>
       full === 'payer'
         ? new DomainError(

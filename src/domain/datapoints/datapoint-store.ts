@@ -137,6 +137,8 @@ export interface DatapointStore {
    * Throws DomainError unavailable when nothing of the batch was kept.
    */
   append(batch: readonly Push[], notesOf?: NotesOf): Promise<readonly AppendOutcome[]>;
+  /** The part of a commit's time that the next one waits for callers of it. Absent: none. */
+  readonly gatherPart?: number;
   /** Resolves when a long push would delay no other push. Absent: it never would. */
   readyForLong?(): Promise<void>;
   /** Reads a page until its values have `charactersMax` characters. An unknown sensor has none. */

@@ -19,6 +19,11 @@ export interface GroupCommitOptions<Item, Committed, Outcome = Committed> {
   readonly payerWeightMax: number;
   /** Weight that a payer may queue although the queue is full of the items of others. */
   readonly payerWeightFloor: number;
+  /**
+   * For such a part of the time that a batch took, the next one waits for its callers to come again,
+   * while others wait already: where commits are slow, that makes fewer of them. Absent: it leaves.
+   */
+  readonly gatherPart?: number | undefined;
   /** Makes the refusal of an item that exceeds the limit of its payer, or of the queue. */
   readonly refusal: (full: 'payer' | 'queue') => Error;
 }
@@ -50,7 +55,8 @@ const turnMs = 2.5;
 
 /**
  * Many callers, one commit. One batch is in flight at a time and the next leaves as soon as it
- * returns, so batches grow with the load and a lone caller waits for no other. No timers. Under a
+ * returns, or a part of its time later (`gatherPart`), so batches grow with the load and a lone
+ * caller waits for no other. Under a
  * flood batches come back while their callers are answered: after some milliseconds of that the
  * event loop has its turn first.
  *
@@ -79,6 +85,9 @@ export function createGroupCommit<Item, Committed, Outcome = Committed>(
   let queueWeight = 0;
   let isScheduled = false;
   let inFlight: Promise<void> | undefined;
+  let waitingCount = 0;
+  /** Begins the next batch before its time, once so many wait. */
+  let gathering: { readonly count: number; readonly end: () => void } | undefined;
 
   /** The refusal of so much more weight in a payer's queue; undefined: it is within the limits. */
   function refusalOf(
@@ -125,6 +134,8 @@ export function createGroupCommit<Item, Committed, Outcome = Committed>(
     const { waiting } = line;
     return new Promise<Outcome>((resolve, reject) => {
       waiting.push({ item, weight, resolve, reject });
+      waitingCount += 1;
+      if (waitingCount === gathering?.count) setImmediate(gathering.end);
       schedule();
     });
   }
@@ -183,6 +194,7 @@ export function createGroupCommit<Item, Committed, Outcome = Committed>(
       isFull = batch.length > 0 && more > room;
       if (isFull) break;
       batch.push(next);
+      waitingCount -= 1;
       line.weight -= next.weight;
       queueWeight -= next.weight;
       taken = more;
@@ -194,9 +206,17 @@ export function createGroupCommit<Item, Committed, Outcome = Committed>(
 
   async function flush(batch: readonly Waiting<Item, Outcome>[]): Promise<void> {
     try {
+      const startedAt = performance.now();
       const committed = await options.commit(batch.map((waiting) => waiting.item));
       const turn = settling.enter('batches');
       if (turn !== undefined) await turn;
+      if (options.gatherPart !== undefined && waitingCount > 0) {
+        const count = waitingCount + batch.length;
+        settleAll(batch, committed, options.settle);
+        await gather(count, (performance.now() - startedAt) * options.gatherPart);
+        startNext();
+        return;
+      }
       // First of all: the disk works on the next batch while the callers of this one are answered.
       startNext();
       settleAll(batch, committed, options.settle);
@@ -204,6 +224,19 @@ export function createGroupCommit<Item, Committed, Outcome = Committed>(
       startNext();
       for (const waiting of batch) waiting.reject(reason);
     }
+  }
+
+  /** Resolves when so many wait, or after so long. */
+  function gather(count: number, ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const end = (): void => {
+        clearTimeout(patience);
+        gathering = undefined;
+        resolve();
+      };
+      const patience = setTimeout(end, ms);
+      gathering = { count, end };
+    });
   }
 
   async function drain(): Promise<void> {

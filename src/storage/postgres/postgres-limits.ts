@@ -21,6 +21,8 @@ export const postgresLimits = {
   callsWaitingMax: 20_000,
   /** Calls in one commit: an upper end to how long the first of them waits. */
   callsPerCommitMax: 256,
+  /** The part of a commit's time that the next one waits for callers of it to come again. */
+  gatherPart: 0.25,
   /** How long a change waits for a database that is away, before it is refused. */
   awayMs: 10_000,
   /** Of the log of members, of each writer. */

@@ -22,6 +22,7 @@ import { bucketOf } from '../../sql/device-row.ts';
 import { lockDevices, type PostgresCommit } from '../evaluations.ts';
 import { tellOthers } from '../feed-log.ts';
 import type { Parts } from '../parts.ts';
+import { postgresLimits } from '../postgres-limits.ts';
 import type { StoreContext } from '../store-context.ts';
 import type { WriteSession } from '../writer.ts';
 import { appendPushes } from './append.ts';
@@ -114,6 +115,7 @@ export function createDatapointStore(
 
   return {
     append: inParts(writer.parts, append),
+    gatherPart: postgresLimits.gatherPart,
     scan: (sensor, page, charactersMax) =>
       look(sensor, page, { columns: toDatapointColumns([]), isCut: false }, (seen) =>
         scanPart({ ...seen, page }, charactersMax),

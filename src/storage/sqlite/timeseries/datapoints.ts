@@ -52,7 +52,7 @@ const selectStoredWill = `
   select 1 as found from mqtt_wills where key = ? and turn = ? and ${willIsStored}`;
 
 /** The datapoints of a database, with what its owner must call. */
-export interface SqliteDatapoints extends Required<PushedStore> {
+export interface SqliteDatapoints extends Required<Omit<PushedStore, 'gatherPart'>> {
   /** Brings back from the log what is not in chunks; before any other call. */
   start(): Promise<void>;
   /** The weight of datapoints not in chunks yet, of a device or one of its sensors. */
