@@ -24,6 +24,8 @@ interface PendingWill extends Will {
   readonly client: Heir;
   /** When it is published unless the client comes back. */
   readonly dueAt: Instant;
+  /** Whether the store knows that this process publishes it. */
+  readonly isBegun?: boolean;
 }
 
 /** A will without its texts and bytes. */
@@ -65,9 +67,10 @@ export function createWills(options: WillsOptions) {
     const published = publish(will).then((outcome) => {
       underWay.delete(published);
       if (outcome === 'elsewhere') kept.terms.delete(will.turn);
-      if (outcome !== 'unavailable' || isOver) return;
+      if ((outcome !== 'unavailable' && outcome !== 'full') || isOver) return;
       // A copy of it may be stored all the same: then only those who listen get it.
-      const again = { ...will, message: { ...message, isRepetition: true } as const };
+      const repeated = { ...message, isRepetition: true } as const;
+      const again = { ...will, message: repeated, isBegun: outcome === 'full' };
       if (tries < triesMax && keep(client, will)) untaken.push({ will: again, tries });
       else settle(message.publisher, will.turn, client.payer);
     });
@@ -80,9 +83,10 @@ export function createWills(options: WillsOptions) {
     message,
     expirySeconds,
     turn,
-  }: PendingWill): Promise<'over' | 'unavailable' | 'elsewhere'> {
+    isBegun,
+  }: PendingWill): Promise<'over' | 'unavailable' | 'full' | 'elsewhere'> {
     const { publisher: key } = message;
-    if (turn > 0 && shared !== undefined && key !== undefined) {
+    if (!isBegun && turn > 0 && shared !== undefined && key !== undefined) {
       // A will that another process took with its client is published there; no other takes this.
       const isOwn = await shared.beginWill(key, turn).catch(() => undefined);
       if (isOwn !== true) return isOwn === false ? 'elsewhere' : 'unavailable';
@@ -95,6 +99,8 @@ export function createWills(options: WillsOptions) {
     try {
       const outcome = await client.publish(sent);
       if (outcome.kind === 'unavailable') return 'unavailable';
+      // The disk or a quota may have room again, and nobody else sends it again.
+      if (outcome.kind === 'refused' && outcome.reason === 'quota') return 'full';
       // Thousands of wills may be due at once.
       await handOnShares.turnOf(client.payer);
       completePublish(completion, sent, outcome);
