@@ -163,6 +163,10 @@ export interface ClaimedSession extends StoredSession {
   readonly since: ReadonlyMap<string, (writer: number) => number>;
   /** Up to which number messages of a process are in its queue, or were; by process. */
   readonly heard: ReadonlyMap<number, number>;
+  /** The term in which this process took it: earlier claims of others are over. */
+  readonly turn: number;
+  /** Whether it was another process's until then: what this one has of it is older. */
+  readonly wasElsewhere: boolean;
 }
 
 /** Another process that serves has the session. */

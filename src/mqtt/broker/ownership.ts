@@ -131,7 +131,9 @@ export function createOwnership(options: OwnershipOptions) {
     const isComing = (key: SessionKey) => registry.find(key)?.catchUp?.waiting !== undefined;
     const others = claimed.filter(({ key }) => !isComing(key));
     for (const one of claimed) {
-      if (registry.find(one.key) !== undefined) continue;
+      const known = registry.find(one.key);
+      if (known !== undefined && !one.wasElsewhere) continue;
+      lose(known);
       try {
         registry.restore(one);
       } catch (error) {
@@ -139,6 +141,7 @@ export function createOwnership(options: OwnershipOptions) {
       }
       const session = registry.find(one.key);
       if (session === undefined || endIfReplaced(session)) continue;
+      session.claimedAt = one.turn;
       if (isContinued) holdBack(session, one);
       taken.push({ session, claimed: one });
     }
