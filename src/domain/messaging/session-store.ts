@@ -174,7 +174,7 @@ export interface Elsewhere {
   readonly owner: number;
 }
 
-/** What a process knows of what the store has as its own: other rows are of refused commits. */
+/** Sessions and wills that a process knows to be its own: other rows are of refused commits. */
 export interface KnownHere {
   /** Sessions that it is taking up, with their wills. */
   keys(): readonly SessionKey[];

@@ -40,6 +40,28 @@ for (const outcome of [{ kind: 'unavailable' }, { kind: 'refused', reason: 'quot
   });
 }
 
+test('of wills that meet a full quota a hundred of a payer are tried again', async () => {
+  const { wills, added } = start(() => undefined);
+  let tries = 0;
+  const publish = async () => {
+    tries += 1;
+    return { kind: 'refused', reason: 'quota' } as const;
+  };
+  for (let turn = 1; turn <= 150; turn += 1) {
+    const kept = { ...message, publisher: `k${turn}` as never };
+    assert.ok(wills.keep({ payer: ann }, { message: kept, turn }));
+    wills.leave(`k${turn}` as never, { payer: ann, publish }, { message: kept, delayMs: 0, turn });
+  }
+  const soon = () => new Promise((resolve) => setImmediate(resolve));
+  await soon();
+  assert.deepEqual([tries, added.length], [150, 50]);
+  for (const sweep of [1, 2]) {
+    wills.sweep(0);
+    await soon();
+    assert.deepEqual([tries, added.length], [150 + 100 * sweep, 50]);
+  }
+});
+
 test('a will found late is published at once, and the next one of its session waits', async () => {
   const { wills } = start(() => undefined);
   const published: number[] = [];

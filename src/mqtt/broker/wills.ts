@@ -34,6 +34,9 @@ const willBytes = 512;
 /** How often one is tried that the service could not take, a second apart. */
 const triesMax = 60;
 
+/** Wills of one payer that are tried again although the disk or a quota is full. */
+const fullMax = 100;
+
 /** So long a client waits for its will to be on disk: beyond, the disk takes nothing. */
 const putMsMax = 3_000;
 
@@ -59,20 +62,35 @@ export function createWills(options: WillsOptions) {
   /** Wills the hooks have not answered. */
   const underWay = new Set<Promise<void>>();
   let untaken: { readonly will: PendingWill; readonly tries: number }[] = [];
+  /** How many of each payer were refused as something is full, and are tried again. */
+  const full = new Map<Payer, number>();
   let isOver = false;
+
+  function countFull(payer: Payer, more: 1 | -1): void {
+    const count = (full.get(payer) ?? 0) + more;
+    if (count > 0) full.set(payer, count);
+    else full.delete(payer);
+  }
 
   function publishOnce(will: PendingWill, tries = 1): void {
     const { client, message } = will;
     bytes.release(client.payer, sizeOf(message));
+    if (will.isBegun === true) countFull(client.payer, -1);
     const published = publish(will).then((outcome) => {
       underWay.delete(published);
       if (outcome === 'elsewhere') kept.terms.delete(will.turn);
-      if ((outcome !== 'unavailable' && outcome !== 'full') || isOver) return;
+      const isFull = outcome === 'full';
+      if ((outcome !== 'unavailable' && !isFull) || isOver) return;
       // A copy of it may be stored all the same: then only those who listen get it.
       const repeated = { ...message, isRepetition: true } as const;
-      const again = { ...will, message: repeated, isBegun: outcome === 'full' };
-      if (tries < triesMax && keep(client, will)) untaken.push({ will: again, tries });
-      else settle(message.publisher, will.turn, client.payer);
+      const again = { ...will, message: repeated, isBegun: isFull };
+      const isDropped = isFull && (full.get(client.payer) ?? 0) >= fullMax;
+      if (isDropped || tries >= triesMax || !keep(client, will)) {
+        settle(message.publisher, will.turn, client.payer);
+        return;
+      }
+      if (isFull) countFull(client.payer, 1);
+      untaken.push({ will: again, tries });
     });
     underWay.add(published);
   }
