@@ -71,4 +71,13 @@ export const plantsOfMemberSessions: readonly Plant[] = [
       patch('src/mqtt/broker/adoption.ts', 'isInDoubt ? knowing(leftOut) : undefined', 'undefined'),
     ],
   },
+  {
+    name: 'a will that a full disk refuses is tried again',
+    ...{
+      file: 'src/mqtt/broker/wills.test.ts',
+      test: 'a will that is given up leaves nothing in the store',
+      says: /strictly deep-equal/,
+    },
+    patches: [patch('src/mqtt/broker/wills.ts', "return 'full';", "return 'over';")],
+  },
 ];

@@ -43,11 +43,14 @@ test('the first time of a database counts, later ones if they say more', async (
     [100, 700, 700],
     [2_000, 1_500, 700],
     [2_000, 5_000, 5_000],
+    [1, Number.NaN, 5_000],
   ] as const) {
     answers.push(after(tookMs, machineMs - aheadMs + sentMs - tookMs / 2));
     context.mock.timers.tick(askedAgainMs);
     await turn();
     assert.equal(clock.offsetMs(), offsetMs - aheadMs, `${tookMs} ms, ${sentMs} ms off`);
   }
+  clock.keepFrom(Number.NaN);
+  assert.ok(Number.isFinite(clock.now()));
   clock.stop();
 });

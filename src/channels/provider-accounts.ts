@@ -80,23 +80,21 @@ function outcomeAtTwilio({ status }: Answered, body: JsonObject | undefined): Ou
   return mendable.has(code) ? retry(reason) : refused(reason);
 }
 
-/** A form for a resource of Africa's Talking. */
-interface AfricasTalkingForm {
-  readonly path: string;
-  /** The thing that the form asks for, as its refusal names it. */
-  readonly what: 'message' | 'call';
-  readonly fields: Readonly<Record<string, string>>;
-  readonly signal: AbortSignal;
-}
-
 /** Sends a form, with the key in its own header. `read` says what an object in answer means. */
 export function askAfricasTalking(
   parts: ProviderParts<AfricasTalkingSettings>,
-  { path, what, signal, ...form }: AfricasTalkingForm,
+  form: {
+    readonly path: string;
+    /** The thing that the form asks for, as its refusal names it. */
+    readonly what: 'message' | 'call';
+    readonly fields: Readonly<Record<string, string>>;
+    readonly signal: AbortSignal;
+  },
   read: (body: JsonObject) => Outcome,
 ): Promise<Outcome> {
   const { username, apiKey: apikey, base } = parts.settings;
   const provider = "Africa's Talking";
+  const { path, what, signal } = form;
   const fields = { username, ...form.fields };
   const call = { provider, url: new URL(path, base), headers: { apikey }, fields, signal };
   return postForm(parts, call, ({ status }, body) => {

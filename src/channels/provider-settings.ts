@@ -173,9 +173,6 @@ function readAfricasTalking(
 /** A mail server that takes messages for others, and the sender's address. */
 export type EmailSettings = ReturnType<typeof readSmtpUrl>;
 
-/** tls: from the first byte; starttls: before anything is said; plain: never asked for. */
-type MailSecurity = 'tls' | 'starttls' | 'plain';
-
 const mailExample = 'smtps://USER:PASSWORD@mail.example.org?from=kipimo@example.org';
 
 /** Reads KIPIMO_SMTP_URL; throws ProviderUrlError. */
@@ -201,7 +198,8 @@ export function readSmtpUrl(text: string) {
   const from = url.parameters['from'] ?? (user?.includes('@') === true ? user : undefined);
   const sender = needed(from, 'from=, the address that sends', mailExample);
   if (!isMailAddress(sender)) throw new ProviderUrlError(`a URL whose from is an address`);
-  const security: MailSecurity = scheme === 'smtps' ? 'tls' : isOff ? 'plain' : 'starttls';
+  // TLS from the first byte, never asked for, or before anything is said.
+  const security = scheme === 'smtps' ? 'tls' : isOff ? 'plain' : 'starttls';
   return {
     provider: 'smtp' as const,
     host,

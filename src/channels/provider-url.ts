@@ -5,9 +5,6 @@ export class ProviderUrlError extends Error {
   override readonly name = 'ProviderUrlError';
 }
 
-/** The parts of a provider's URL, decoded; nothing in it is empty. */
-type ProviderUrl = ReturnType<typeof readProviderUrl>;
-
 const urlCharactersMax = 2_048;
 const hostPattern = /^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/;
 const printable = /^[\x20-\x7e]+$/;
@@ -17,7 +14,7 @@ export function schemeOf(text: string): string | undefined {
   return /^([a-z][a-z0-9+.-]*):/i.exec(text)?.[1]?.toLowerCase();
 }
 
-/** Takes a provider's URL apart; refuses parameters that are not in `known`. */
+/** Takes a provider's URL apart, decoded, nothing empty; refuses parameters not in `known`. */
 export function readProviderUrl(text: string, known: readonly string[]) {
   const url = parse(text);
   const username = decoded(url.username, 'the name before the @');
@@ -80,7 +77,7 @@ function parametersOf(url: URL, known: readonly string[]): Readonly<Record<strin
 }
 
 /** Where the provider's API is: `base` when it is given (https, or http to this machine). */
-export function baseOf(url: ProviderUrl, defaultHost: string): URL {
+export function baseOf(url: ReturnType<typeof readProviderUrl>, defaultHost: string): URL {
   const { base } = url.parameters;
   if (base === undefined) {
     const port = url.port === undefined ? '' : `:${url.port}`;

@@ -159,7 +159,7 @@ for (const size of [200, 90]) {
     const readMax = memberLimits.readAheadMax + size;
     await lookOften();
     assert.ok(reads * size <= readMax, `${reads}`);
-    // What could not be stored counts on.
+    // Entries that could not be stored count on.
     const before = stored;
     stored = Promise.withResolvers();
     before.reject(new Error('the database is away'));

@@ -90,11 +90,13 @@ export function createSteadyClock(options: {
     offsetMs: () => correction,
     /** The time from now on is not before this one. */
     keepFrom(newest: Instant) {
-      latest = Math.max(latest, newest);
+      if (newest > latest) latest = newest;
     },
     /** Another machine, whose clock applies to several, has this time now. */
     follow(theirs: Instant) {
       const found = theirs - machine.now();
+      // A time that is none would be that of all values from here on.
+      if (!Number.isFinite(found)) return;
       if (Math.abs(found - correction) < sameMs) return;
       if (Math.abs(found - correction) >= waitedForMs) {
         const fields = { differenceMs: Math.round(found) };

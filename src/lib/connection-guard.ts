@@ -280,23 +280,21 @@ export function endWithin(socket: Socket, goodbyeMs: number, last?: string): voi
   socket.once('close', () => clearTimeout(impatience));
 }
 
-/** Outcomes of the wait for the first bytes of a connection. */
-interface FirstBytes {
-  readonly waitMs: number;
-  /** Answers what to do with all bytes that have come; undefined: more must come. */
-  readonly take: (bytes: Buffer) => (() => void) | undefined;
-  /** The client has ended its side. */
-  readonly ended: () => void;
-  readonly late: () => void;
-  /** The wait is over, whatever its outcome; called before that. */
-  readonly over?: () => void;
-}
-
 /** Waits for the first bytes of a connection, from its accept on. */
 export function onFirstBytes(
   socket: Socket,
-  { waitMs, take, ended, late, over }: FirstBytes,
+  wait: {
+    readonly waitMs: number;
+    /** Answers what to do with all bytes that have come; undefined: more must come. */
+    readonly take: (bytes: Buffer) => (() => void) | undefined;
+    /** The client has ended its side. */
+    readonly ended: () => void;
+    readonly late: () => void;
+    /** The wait is over, whatever its outcome; called before that. */
+    readonly over?: () => void;
+  },
 ): void {
+  const { waitMs, take, ended, late, over } = wait;
   let head: Buffer = Buffer.alloc(0);
   const impatience = setTimeout(() => settle(late), waitMs);
   impatience.unref();

@@ -21,17 +21,14 @@ export interface LargeBody {
   readonly type: 'json' | 'text' | 'csv' | 'none';
 }
 
-/** The sender of a push, and its sensor. */
-export interface LargePush {
-  readonly body: LargeBody;
-  readonly actor: Actor;
-  readonly sensor: SensorRef;
-  readonly csv: CsvPushChoices;
-}
-
 /** Takes large pushes in: a few at a time, round robin over payers, other work in between. */
 export type TakeLargePush = (
-  push: LargePush,
+  push: {
+    readonly body: LargeBody;
+    readonly actor: Actor;
+    readonly sensor: SensorRef;
+    readonly csv: CsvPushChoices;
+  },
   ingest: (pushed: PushedDatapoints) => Promise<void>,
 ) => Promise<void>;
 

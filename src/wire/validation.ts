@@ -1,4 +1,5 @@
 import type { Static, TObject, TSchema } from 'typebox';
+import type { TLocalizedValidationError } from 'typebox/error';
 import { Compile } from 'typebox/schema';
 import { invalid } from '../domain/errors.ts';
 import { isRecord } from '../lib/record.ts';
@@ -59,14 +60,7 @@ function withoutNulls(schema: SchemaNode, value: unknown): unknown {
   return cleaned;
 }
 
-interface ValidationError {
-  readonly keyword: string;
-  readonly instancePath: string;
-  readonly message: string;
-  readonly params: object;
-}
-
-function describe(error: ValidationError, message: unknown, name: string): string {
+function describe(error: TLocalizedValidationError, message: unknown, name: string): string {
   const path = readablePath(error.instancePath);
   if (error.keyword === 'required' && 'requiredProperties' in error.params) {
     const [missing] = error.params.requiredProperties as readonly string[];

@@ -101,15 +101,13 @@ function pauseUntil(header: string | string[] | undefined, now: number): number 
   return Number.isFinite(reset) && reset > 0 ? bounded(reset * 1_000 - now) : undefined;
 }
 
-/** The keys of an app, and of the account in whose name it acts. */
-type OAuthKeys = Omit<TwitterSettings, 'provider' | 'base'>;
-
 /**
  * The Authorization header of a request whose body is no form: OAuth 1.0a with HMAC-SHA1
  * [RFC 5849, 3]. `nonce` is used once, `timestamp` in seconds since 1970.
  */
 export function signedAuthorization(parts: {
-  readonly keys: OAuthKeys;
+  /** Of an app, and of the account in whose name it acts. */
+  readonly keys: Omit<TwitterSettings, 'provider' | 'base'>;
   readonly method: string;
   readonly url: URL;
   readonly nonce: string;

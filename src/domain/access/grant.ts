@@ -26,13 +26,6 @@ export interface OwnedGroupGrant extends GroupGrant {
   readonly owner: Username;
 }
 
-/** Scopes that a user was granted on a resource, by whatever grant. */
-interface ReachingGrant {
-  readonly resource: string;
-  /** As they were given: those of a project are words of projects. */
-  readonly scopes: readonly Scope[];
-}
-
 /** Where grants are kept. Their stores delete the grants of a resource or account that goes. */
 export interface GrantStore {
   /**
@@ -71,7 +64,10 @@ export interface GrantStore {
   /**
    * Everything of this kind that any grant reaches for `username`; a resource comes once for each
    * of the rights that it was granted with, or more often. This and lists of visible resources
-   * agree.
+   * agree. Scopes are as they were given: those of a project are words of projects.
    */
-  listReaching(kind: ResourceKind, username: Username): Promise<readonly ReachingGrant[]>;
+  listReaching(
+    kind: ResourceKind,
+    username: Username,
+  ): Promise<readonly { readonly resource: string; readonly scopes: readonly Scope[] }[]>;
 }

@@ -113,12 +113,6 @@ export interface BudgetRefusal {
   readonly max: number;
 }
 
-/** Usage of one budget by one payer. */
-export interface PayerUsage {
-  readonly payer: Payer;
-  readonly used: number;
-}
-
 /** Budget of one kind, divided among payers. It only counts; its callers keep what is counted. */
 export class Budget {
   readonly name: string;
@@ -201,7 +195,7 @@ export class Budget {
   }
 
   /** The payers who use the most, the largest first. */
-  largest(count: number): readonly PayerUsage[] {
+  largest(count: number): readonly { readonly payer: Payer; readonly used: number }[] {
     return [...this.#used]
       .map(([payer, used]) => ({ payer, used }))
       .sort((left, right) => right.used - left.used)

@@ -6,9 +6,6 @@ import { limits } from '../limits.ts';
 import { type Payer, payerOf } from './budget.ts';
 import type { Budgets } from './budgets.ts';
 
-/** Work that waits for its next piece now and then. */
-export type ArrivingWork = ReturnType<LongWork['arriving']>;
-
 /** So many bytes are kept from now on, instead of those before. Throws rate_limited. */
 export type Hold = (bytes: number) => void;
 

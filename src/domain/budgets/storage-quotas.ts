@@ -3,13 +3,6 @@ import { DomainError } from '../errors.ts';
 import { guestUsername, type Username } from '../ids.ts';
 import { createGuestShares, type GuestShares } from './guest-shares.ts';
 
-/** Disk usage of an owner, in bytes. */
-export interface StorageUse {
-  readonly used: number;
-  /** Absent: as much as the disk has. */
-  readonly quota?: number;
-}
-
 /** Disk usage of all owners, in bytes. */
 export interface StorageReport {
   readonly used: number;
@@ -60,7 +53,8 @@ export interface StorageQuotas {
   add(owner: Username, bytes: number): void;
   /** Counts what a guest stored, beside `add`, for the quota of the guest's address. */
   addFor(actor: Actor, owner: Username, bytes: number): void;
-  useOf(owner: Username): StorageUse;
+  /** Disk usage of the owner, in bytes; without a quota: as much as the disk has. */
+  useOf(owner: Username): { readonly used: number; readonly quota?: number };
   /** Takes over what was counted from the store. */
   recount(uses: ReadonlyMap<Username, number>): void;
   /** For administrators, with this many of those who have most. */
@@ -270,16 +264,6 @@ function signUpLimits({ signUpBytesMax: given, accountBytesMax, disk }: StorageR
   };
 }
 
-/** Limits of a push of a stranger. */
-interface StrangerLimits {
-  /** Of the owner of the device; absent: none. */
-  readonly quota: number | undefined;
-  /** Bytes that have no owner. */
-  readonly guests: number;
-  /** Limit of guests and strangers together. */
-  readonly guestsMax: number;
-}
-
 const partOfQuota = 4;
 
 /**
@@ -306,9 +290,17 @@ function createStrangerQuotas(shares: GuestShares) {
     /** Reserves quota for a push; the answer takes the bytes stored. Throws storage_full. */
     hold(
       options: { readonly actor: Actor; readonly owner: Username; readonly bytes: number },
-      { quota, guests, guestsMax }: StrangerLimits,
+      limits: {
+        /** Of the owner of the device; absent: none. */
+        readonly quota: number | undefined;
+        /** Bytes that have no owner. */
+        readonly guests: number;
+        /** Limit of guests and strangers together. */
+        readonly guestsMax: number;
+      },
     ): (stored: number) => void {
       const { actor, owner, bytes } = options;
+      const { quota, guests, guestsMax } = limits;
       const used = usedOf(owner) + (held.get(owner.toLowerCase()) ?? 0);
       const max = quota === undefined ? undefined : Math.floor(quota / partOfQuota);
       if (max !== undefined && used + bytes > max) {

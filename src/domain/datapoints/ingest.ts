@@ -303,11 +303,6 @@ function receiveAtOnce(push: NewPush, rules: ReceiveRules): ColumnBatch {
   }
 }
 
-/** A push that was handed to the store. */
-interface HandedOver {
-  readonly isStored: Promise<void>;
-}
-
 /**
  * Pushes of one payer to one device that are not handed to the store at once: none overtakes
  * another, however long its lookups take. Other pushes wait for nothing.
@@ -327,7 +322,7 @@ export function createPushQueue() {
     async add(
       payer: Payer,
       deviceId: DeviceId,
-      work: (position: Promise<void>) => Promise<HandedOver | undefined>,
+      work: (position: Promise<void>) => Promise<{ readonly isStored: Promise<void> } | undefined>,
     ): Promise<void> {
       const key = keyOf(payer, deviceId);
       const position = last.get(key) ?? Promise.resolve();

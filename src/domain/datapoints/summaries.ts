@@ -126,7 +126,11 @@ export function createSummaries(options: ReadParts): Summaries {
   const onSources = <Result>(
     actor: Actor,
     { selection, query }: { readonly selection: SensorSelection; readonly query: HistoryQuery },
-    work: (on: OpenWork) => Promise<Result>,
+    work: (on: {
+      readonly sources: readonly Source[];
+      readonly pace: Pace;
+      readonly hold: Hold;
+    }) => Promise<Result>,
   ): Promise<Result & Standing> =>
     longWork.run(actor, async (pace, hold) => {
       for (let tries = 1; ; tries += 1) {
@@ -207,13 +211,6 @@ export function createSummaries(options: ReadParts): Summaries {
 function onlyOne([source, ...others]: readonly Source[]): Source {
   if (source === undefined || others.length > 0) throw new Error('one sensor is to be read');
   return source;
-}
-
-/** The sensors of one request, while they are worked on. */
-interface OpenWork {
-  readonly sources: readonly Source[];
-  readonly pace: Pace;
-  readonly hold: Hold;
 }
 
 function refuseTooManyPoints(sensors: number, pointsMax: number): void {

@@ -81,7 +81,7 @@ export interface FeedLog {
   readonly entriesPerRead: number;
   /** The last places of the others that the newest commit of this process may have waited for. */
   before(): LogPlaces;
-  /** What acknowledges to the others that all that was read before this call was acted on. */
+  /** The answer acknowledges to the others that all entries read before this call were acted on. */
   acknowledgement(): () => Promise<void>;
   /**
    * Whether every other process that serves has acknowledged the entry. Of one alone: or is cut

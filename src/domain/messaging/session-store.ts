@@ -163,6 +163,10 @@ export interface ClaimedSession extends StoredSession {
   readonly since: ReadonlyMap<string, (writer: number) => number>;
   /** Up to which number messages of a process are in its queue, or were; by process. */
   readonly heard: ReadonlyMap<number, number>;
+  /** The term in which this process took it: earlier claims of others are over. */
+  readonly turn: number;
+  /** Whether it was another process's until then: what this one has of it is older. */
+  readonly wasElsewhere: boolean;
 }
 
 /** Another process that serves has the session. */
@@ -170,7 +174,7 @@ export interface Elsewhere {
   readonly owner: number;
 }
 
-/** What a process knows of what the store has as its own: other rows are of refused commits. */
+/** Sessions and wills that a process knows to be its own: other rows are of refused commits. */
 export interface KnownHere {
   /** Sessions that it is taking up, with their wills. */
   keys(): readonly SessionKey[];

@@ -127,12 +127,6 @@ export interface DailyMax {
 /** Whether a message of a paid channel may be sent, and if not, what is used up. */
 export type Payment = 'paid' | 'no_credit' | 'own_day_full' | 'day_full';
 
-interface ClaimOutcome {
-  readonly claimed: readonly ClaimedDelivery[];
-  /** When the next delivery is due, those just claimed included; undefined: none waits. */
-  readonly nextDueAt: Instant | undefined;
-}
-
 /** Deliveries that are not completed yet, of notifications and of social messages. */
 export interface OutboxStore {
   /**
@@ -141,7 +135,11 @@ export interface OutboxStore {
    * voice delivery takes one from the credit of who pays for it; without credit, or when the day is
    * full, the delivery is handed out as unpaid.
    */
-  claimDue(claim: Claim): Promise<ClaimOutcome>;
+  claimDue(claim: Claim): Promise<{
+    readonly claimed: readonly ClaimedDelivery[];
+    /** When the next delivery is due, those just claimed included; undefined: none waits. */
+    readonly nextDueAt: Instant | undefined;
+  }>;
   /**
    * Records outcomes of claimed deliveries, also in their notification or social message. A
    * delivery that was claimed again since, or that went, is left alone. What failed for good gives

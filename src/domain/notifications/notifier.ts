@@ -54,7 +54,7 @@ interface DeviceOrder {
 /** Evaluates rules when their sensors are pushed to, in push order, and lets them fire. */
 export interface Notifier extends DeviceOrder {
   /** The evaluations that pushes are filed with in their commit. */
-  readonly evaluationsOf?: CommitEvaluations['evaluationsOf'] | undefined;
+  readonly evaluationsOf?: ReturnType<typeof createCommitEvaluations>['evaluationsOf'] | undefined;
   /** Evaluates one sensor's last value now, whether it was evaluated before or not. */
   evaluate(rule: Rule, device: Device, sensorId: SensorId): Promise<void>;
   /** Evaluates a silence; answers when to evaluate again. Undefined: the sensor has sent. */
@@ -64,8 +64,6 @@ export interface Notifier extends DeviceOrder {
   /** Resolves when nothing is under way. */
   drain(): Promise<void>;
 }
-
-type CommitEvaluations = ReturnType<typeof createCommitEvaluations>;
 
 /** An evaluation that no push calls for, when those before it on the device are over. */
 interface NextEvaluation {

@@ -27,12 +27,6 @@ import { readingAt } from './rule-evaluation.ts';
 import { compacted, SeenValues } from './sensor-values.ts';
 import { evaluateAgainAt, freshState, type Reading, type RuleState, step } from './step.ts';
 
-/** A moment at which a draft would have fired. */
-export interface PreviewedFiring extends Omit<Evaluation, 'outcome'> {
-  /** Absent for an actuation. */
-  readonly message?: string;
-}
-
 /** The outcome of a draft: the first of its firings, and counts of all. */
 export type Previewed = Awaited<ReturnType<typeof replay>>;
 
@@ -204,7 +198,8 @@ function createQuiet(rule: Rule, sources: readonly DeviceSource[], from: Instant
 }
 
 async function replay(rule: Rule, moments: AsyncIterable<Moment>) {
-  const firings: PreviewedFiring[] = [];
+  /** Moments at which the draft would have fired; without a message for an actuation. */
+  const firings: (Omit<Evaluation, 'outcome'> & { readonly message?: string })[] = [];
   const devices = new Map<DeviceId, { readonly values: SeenValues; state: DeviceState }>();
   const triggers = new Set<SensorId>(rule.triggers);
   const counts = { fired: 0, throttled: 0, datapoints: 0 };

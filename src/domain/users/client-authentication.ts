@@ -7,15 +7,6 @@ import type { Logins } from './logins.ts';
 import type { Sessions } from './sessions.ts';
 import type { UserStore } from './user.ts';
 
-/** Credentials that a client sends once, at the beginning of a long connection. */
-export interface Presented {
-  readonly username?: string;
-  readonly password?: string;
-  readonly address: string;
-  /** Aborts when the client leaves before it is let in. */
-  readonly signal?: AbortSignal;
-}
-
 /** Login of a client, which may stay as long as the credential is good. */
 export interface ClientLogin {
   readonly actor: Actor;
@@ -31,7 +22,13 @@ export interface ClientLogin {
  * access key or token as the password, whatever the username. No username, or guest, is the guest.
  * Throws unauthenticated, rate_limited, unavailable.
  */
-export type AuthenticateClient = (presented: Presented) => Promise<ClientLogin>;
+export type AuthenticateClient = (presented: {
+  readonly username?: string;
+  readonly password?: string;
+  readonly address: string;
+  /** Aborts when the client leaves before it is let in. */
+  readonly signal?: AbortSignal;
+}) => Promise<ClientLogin>;
 
 function guestLogin(address: string): ClientLogin {
   const actor = guestAt(address);

@@ -74,9 +74,6 @@ export function createCredentialDirectory(options: {
   };
 }
 
-/** Finds the actor of a bearer token or access key, behind a read-through cache. */
-export type CredentialDirectory = ReturnType<typeof createCredentialDirectory>;
-
 const credentialKinds: ReadonlySet<string> = new Set(['key_removed', 'login_ended', 'anything']);
 
 /** Whether a user may have lost a right that comes with a login. */
@@ -116,7 +113,7 @@ interface KnownActor {
 export function createOfflineActors(options: {
   readonly users: UserStore;
   readonly credentials: CredentialStore;
-  readonly sessions: Pick<CredentialDirectory, 'generation'>;
+  readonly sessions: Pick<ReturnType<typeof createCredentialDirectory>, 'generation'>;
   readonly clock: Clock;
 }) {
   const { users, credentials, sessions, clock } = options;

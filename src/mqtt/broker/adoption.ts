@@ -39,9 +39,10 @@ export function createAdoption(options: {
       for (let left = await adoptWills(); left.length > 0; left = await adoptWills()) {
         for (const will of left) adoptWill(will, knownHere !== undefined);
       }
+      // Rows of sessions that are being taken up were left out: they are looked for again.
+      isInDoubt ||= leftOut.size > 0;
       for (const [turn, key] of knownHere === undefined ? [] : refusedBefore) {
-        if (leftOut.has(key)) isInDoubt = true;
-        else refused.delete(turn);
+        if (!leftOut.has(key)) refused.delete(turn);
       }
       const adopt = () => shared.adopt(knownHere);
       for (let adopted = await adopt(); adopted.length > 0; adopted = await adopt()) {
@@ -54,7 +55,7 @@ export function createAdoption(options: {
     }
   }
 
-  /** `leftOut`: sessions whose rows are looked for again when they are taken up. */
+  /** What is known here; the sessions that are left out for it are added to `leftOut`. */
   const knowing = (leftOut: Set<SessionKey>): KnownHere => ({
     keys() {
       const keys = known.keys();
@@ -73,7 +74,7 @@ export function createAdoption(options: {
   }
 
   return {
-    /** A claim in these terms was refused. */
+    /** Records that a claim in these terms was refused. */
     refused(key: SessionKey, terms: readonly number[]): void {
       for (const turn of terms) refused.set(turn, key);
       isInDoubt ||= terms.length > 0;

@@ -43,7 +43,7 @@ test('what others retained is read again when the store could not be asked', asy
   assert.equal(String(retained.of('d/t')?.payload), 'new');
   await acted[0]?.();
   assert.deepEqual(asked, [['d/t'], ['d/t']], 'it asks for what it knows');
-  // It is retained once more while the store is asked: that answer may be older.
+  // The topic is retained once more while the store is asked: that answer may be older.
   const tell = () => told[0]?.(writeTalk({ kind: 'retained', topics: ['d/t'] }));
   const { promise, resolve } = Promise.withResolvers<void>();
   answer = promise;

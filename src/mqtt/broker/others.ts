@@ -85,7 +85,7 @@ export function listenToOthers(peers: Peers, listening: Listening): () => void {
   async function renewDoubtful(): Promise<void> {
     const topics = [...doubtful];
     if (topics.length === 0) return;
-    // What others retain from now on makes a topic doubtful again.
+    // Messages that others retain from now on make a topic doubtful again.
     doubtful.clear();
     try {
       const before = topics.map(retained.of);

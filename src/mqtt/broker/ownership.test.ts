@@ -35,3 +35,41 @@ test('a session is given away although what it sent waits for the log', async (c
   ownership.told({ kind: 'opened', turn: 2, ...who });
   assert.deepEqual(did, ['elsewhere', 'ended', 'released']);
 });
+
+test('what is adopted of another process replaces what this one had of it', async () => {
+  const did: string[] = [];
+  const aSession = (name: string) => ({
+    ...{ key: 'k', name, claimedAt: 1, subscriptions: new Map(), payer: 'p', identity: 'i' },
+    link: { end: () => void did.push(`${name} ended`) },
+  });
+  let here: ReturnType<typeof aSession> | undefined = aSession('old');
+  const pages = [{ wasElsewhere: false }, { wasElsewhere: true }].map((how, at) => [
+    { ...how, key: 'k', turn: at + 2, subscriptions: [], heard: new Map(), since: new Map() },
+  ]);
+  const ownership = createOwnership({
+    shared: {
+      ...{ onFenced: () => undefined, adoptWills: async () => [] },
+      adopt: async () => pages.shift() ?? [],
+      missed: async () => ({ entries: [], isLast: true }),
+      caughtUp: async () => undefined,
+    },
+    peers: {},
+    registry: {
+      find: () => here,
+      restore: () => {
+        here = aSession('new');
+      },
+      release: ({ name }: ReturnType<typeof aSession>) => {
+        did.push(`${name} released`);
+        here = undefined;
+      },
+    },
+    journal: { settled: async () => undefined },
+    wills: { cancel: () => undefined },
+    log: { warn: (fields: object) => void did.push(JSON.stringify(fields)) },
+  } as never);
+  await ownership.adopt();
+  assert.deepEqual(did, ['old ended', 'old released']);
+  assert.deepEqual([here?.name, here?.claimedAt], ['new', 3]);
+  await ownership.close();
+});

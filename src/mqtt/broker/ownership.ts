@@ -127,11 +127,13 @@ export function createOwnership(options: OwnershipOptions) {
   /** Takes sessions up as they were kept, with what the log has for them. */
   function restore(claimed: readonly ClaimedSession[], isContinued: boolean): void {
     const taken: TakenSession[] = [];
-    // One that is being taken up already is not complete before that is over.
+    // A session that is being taken up already is not complete before that is over.
     const isComing = (key: SessionKey) => registry.find(key)?.catchUp?.waiting !== undefined;
-    const others = claimed.filter(({ key }) => !isComing(key));
+    const others = claimed.filter(({ key, wasElsewhere }) => wasElsewhere || !isComing(key));
     for (const one of claimed) {
-      if (registry.find(one.key) !== undefined) continue;
+      const known = registry.find(one.key);
+      if (known !== undefined && !one.wasElsewhere) continue;
+      lose(known);
       try {
         registry.restore(one);
       } catch (error) {
@@ -139,6 +141,7 @@ export function createOwnership(options: OwnershipOptions) {
       }
       const session = registry.find(one.key);
       if (session === undefined || endIfReplaced(session)) continue;
+      session.claimedAt = one.turn;
       if (isContinued) holdBack(session, one);
       taken.push({ session, claimed: one });
     }

@@ -21,21 +21,45 @@ function start(synced: () => Promise<void> | undefined) {
   return { wills, bytes, added };
 }
 
-test('a will that is given up leaves nothing in the store', async () => {
-  const { wills, bytes, added } = start(() => undefined);
+for (const outcome of [{ kind: 'unavailable' }, { kind: 'refused', reason: 'quota' }] as const) {
+  test(`a will that is given up leaves nothing in the store: ${outcome.kind}`, async () => {
+    const { wills, bytes, added } = start(() => undefined);
+    let tries = 0;
+    const publish = async () => {
+      tries += 1;
+      return outcome;
+    };
+    const kept = { ...message, publisher: 'k' as never };
+    assert.ok(wills.keep({ payer: ann }, { message: kept, turn: 0 }));
+    wills.leave('k' as never, { payer: ann, publish }, { message: kept, delayMs: 0, turn: 7 });
+    for (let n = 0; n < 100; n += 1) {
+      await new Promise((resolve) => setImmediate(resolve));
+      wills.sweep(0);
+    }
+    assert.deepEqual([tries, added, bytes.used], [60, ['will_settled'], 0]);
+  });
+}
+
+test('of wills that meet a full quota a hundred of a payer are tried again', async () => {
+  const { wills, added } = start(() => undefined);
   let tries = 0;
   const publish = async () => {
     tries += 1;
-    return { kind: 'unavailable' } as const;
+    return { kind: 'refused', reason: 'quota' } as const;
   };
-  const kept = { ...message, publisher: 'k' as never };
-  assert.ok(wills.keep({ payer: ann }, { message: kept, turn: 0 }));
-  wills.leave('k' as never, { payer: ann, publish }, { message: kept, delayMs: 0, turn: 7 });
-  for (let n = 0; n < 100; n += 1) {
-    await new Promise((resolve) => setImmediate(resolve));
-    wills.sweep(0);
+  for (let turn = 1; turn <= 150; turn += 1) {
+    const kept = { ...message, publisher: `k${turn}` as never };
+    assert.ok(wills.keep({ payer: ann }, { message: kept, turn }));
+    wills.leave(`k${turn}` as never, { payer: ann, publish }, { message: kept, delayMs: 0, turn });
   }
-  assert.deepEqual([tries, added, bytes.used], [60, ['will_settled'], 0]);
+  const soon = () => new Promise((resolve) => setImmediate(resolve));
+  await soon();
+  assert.deepEqual([tries, added.length], [150, 50]);
+  for (const sweep of [1, 2]) {
+    wills.sweep(0);
+    await soon();
+    assert.deepEqual([tries, added.length], [150 + 100 * sweep, 50]);
+  }
 });
 
 test('a will found late is published at once, and the next one of its session waits', async () => {

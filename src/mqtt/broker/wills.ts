@@ -24,6 +24,8 @@ interface PendingWill extends Will {
   readonly client: Heir;
   /** When it is published unless the client comes back. */
   readonly dueAt: Instant;
+  /** Whether the store knows that this process publishes it. */
+  readonly isBegun?: boolean;
 }
 
 /** A will without its texts and bytes. */
@@ -31,6 +33,9 @@ const willBytes = 512;
 
 /** How often one is tried that the service could not take, a second apart. */
 const triesMax = 60;
+
+/** Wills of one payer that are tried again although the disk or a quota is full. */
+const fullMax = 100;
 
 /** So long a client waits for its will to be on disk: beyond, the disk takes nothing. */
 const putMsMax = 3_000;
@@ -57,19 +62,35 @@ export function createWills(options: WillsOptions) {
   /** Wills the hooks have not answered. */
   const underWay = new Set<Promise<void>>();
   let untaken: { readonly will: PendingWill; readonly tries: number }[] = [];
+  /** How many of each payer were refused as something is full, and are tried again. */
+  const full = new Map<Payer, number>();
   let isOver = false;
+
+  function countFull(payer: Payer, more: 1 | -1): void {
+    const count = (full.get(payer) ?? 0) + more;
+    if (count > 0) full.set(payer, count);
+    else full.delete(payer);
+  }
 
   function publishOnce(will: PendingWill, tries = 1): void {
     const { client, message } = will;
     bytes.release(client.payer, sizeOf(message));
+    if (will.isBegun === true) countFull(client.payer, -1);
     const published = publish(will).then((outcome) => {
       underWay.delete(published);
       if (outcome === 'elsewhere') kept.terms.delete(will.turn);
-      if (outcome !== 'unavailable' || isOver) return;
+      const isFull = outcome === 'full';
+      if ((outcome !== 'unavailable' && !isFull) || isOver) return;
       // A copy of it may be stored all the same: then only those who listen get it.
-      const again = { ...will, message: { ...message, isRepetition: true } as const };
-      if (tries < triesMax && keep(client, will)) untaken.push({ will: again, tries });
-      else settle(message.publisher, will.turn, client.payer);
+      const repeated = { ...message, isRepetition: true } as const;
+      const again = { ...will, message: repeated, isBegun: isFull };
+      const isDropped = isFull && (full.get(client.payer) ?? 0) >= fullMax;
+      if (isDropped || tries >= triesMax || !keep(client, will)) {
+        settle(message.publisher, will.turn, client.payer);
+        return;
+      }
+      if (isFull) countFull(client.payer, 1);
+      untaken.push({ will: again, tries });
     });
     underWay.add(published);
   }
@@ -80,9 +101,10 @@ export function createWills(options: WillsOptions) {
     message,
     expirySeconds,
     turn,
-  }: PendingWill): Promise<'over' | 'unavailable' | 'elsewhere'> {
+    isBegun,
+  }: PendingWill): Promise<'over' | 'unavailable' | 'full' | 'elsewhere'> {
     const { publisher: key } = message;
-    if (turn > 0 && shared !== undefined && key !== undefined) {
+    if (!isBegun && turn > 0 && shared !== undefined && key !== undefined) {
       // A will that another process took with its client is published there; no other takes this.
       const isOwn = await shared.beginWill(key, turn).catch(() => undefined);
       if (isOwn !== true) return isOwn === false ? 'elsewhere' : 'unavailable';
@@ -95,6 +117,8 @@ export function createWills(options: WillsOptions) {
     try {
       const outcome = await client.publish(sent);
       if (outcome.kind === 'unavailable') return 'unavailable';
+      // The disk or a quota may have room again, and nobody else sends it again.
+      if (outcome.kind === 'refused' && outcome.reason === 'quota') return 'full';
       // Thousands of wills may be due at once.
       await handOnShares.turnOf(client.payer);
       completePublish(completion, sent, outcome);

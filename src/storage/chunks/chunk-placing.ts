@@ -91,18 +91,12 @@ function takesIn(front: ChunkRow, blocks: readonly Block[], limits: ChunkLimits)
   );
 }
 
-/** The blocks after datapoints were put into them. */
-interface Placed {
-  readonly blocks: readonly Block[];
-  /** Blocks that could not be read and are left out. */
-  readonly damaged: number;
-}
-
 /**
  * Puts datapoints, in order of time, where they belong among the blocks of a chunk: those without
  * any are not decoded. At the same time a block's own datapoints, which arrived first, go first.
+ * Blocks that cannot be read are left out, and counted as damaged.
  */
-function placeInBlocks(blocks: readonly Block[], later: Columns, limits: ChunkLimits): Placed {
+function placeInBlocks(blocks: readonly Block[], later: Columns, limits: ChunkLimits) {
   const all = [...blocks];
   let damaged = 0;
   for (let from = 0; from < later.count; ) {

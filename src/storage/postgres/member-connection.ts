@@ -48,8 +48,6 @@ export function createMemberConnection(url: string, log: Log): MemberConnection 
     const client = new Client({
       ...clientConfig(url, 'members'),
       ...{ connectionTimeoutMillis: ms, query_timeout: ms, statement_timeout: ms },
-      // Callers do not wait for the statements of others: over a slow link that adds up.
-      pipeline: true,
     });
     client.on('error', () => undefined);
     // What this process notifies on it is for the others.

@@ -1,5 +1,6 @@
 import { memberLimits } from '../../domain/members/member-limits.ts';
 import type { LogPlaces, Member, MemberStore } from '../../domain/members/member-store.ts';
+import { unavailable } from './failures.ts';
 import { createFeedLog } from './feed-log.ts';
 import type { MemberConnection } from './member-connection.ts';
 import { freeClaims } from './membership.ts';
@@ -39,7 +40,8 @@ export function createMemberStore(options: MemberStoreOptions): MemberStore {
     },
     async now() {
       const row = await connection.first<{ now: number }>(selectNow);
-      return row?.now ?? Number.NaN;
+      if (row === undefined || !Number.isFinite(row.now)) throw unavailable('no time was answered');
+      return row.now;
     },
     giveUp: (member, beat) =>
       writer.call(async (tx) => {

@@ -88,10 +88,9 @@ describe('sessions that a process has without its knowledge', { skip: noPostgres
     });
     assert.deepEqual(await b.adopt(), []);
     assert.deepEqual(await b.adopt(known([key], [])), []);
-    assert.deepEqual(
-      (await b.adopt(known([], []))).map((session) => session.key),
-      [key],
-    );
+    const [unknown, ...more] = await b.adopt(known([], []));
+    assert.deepEqual([unknown?.key, unknown?.wasElsewhere, more], [key, false, []]);
+    assert.ok((unknown?.turn ?? 0) > claimed.turn, 'the claim is older');
     await b.caughtUp([key]);
     assert.deepEqual(await b.adopt(known([], [])), []);
     const turnsOf = async (terms: readonly number[]) =>
@@ -160,8 +159,8 @@ describe('MQTT sessions of several processes', { skip: noPostgres }, () => {
     assert.ok(await keeps(), 'nobody has adopted the session');
     const adopted = await b.adopt();
     assert.deepEqual(
-      adopted.map((session) => session.key),
-      [key],
+      adopted.map((session) => [session.key, session.wasElsewhere]),
+      [[key, true]],
     );
     assert.deepEqual(await b.adopt(), []);
     assert.ok(await keeps(), 'it was not looked through');

@@ -251,17 +251,15 @@ function createSharedSessions(
       await writer.call(async (tx) => {
         // Of an attempt before, another process may have them by now.
         for (const session of adopted) behind.delete(session.key);
+        kept = undefined;
         let found = await tx.all<{ session: number }>(selectHeirless, most);
         if (found.length === 0) await tx.run(ownNoMore);
         if (found.length === 0 && known !== undefined) {
           kept = new Set([withoutOwner, ...known.keys()]);
           found = await tx.all(selectUnknown, most, member, keysOf(known.keys()));
         }
-        adopted = await takeOver(
-          tx,
-          found.map(({ session }) => session),
-          taking,
-        );
+        const rows = found.map(({ session }) => session);
+        adopted = await takeOver(tx, rows, taking, { wasElsewhere: kept === undefined });
       });
       // The others are of claims and adoptions that were refused, and were not made.
       if (adopted.length === 0 && kept !== undefined) {
@@ -327,7 +325,7 @@ async function claim(
     return { turn };
   }
   if (isOwn && request.isKnown) return { turn };
-  const [session] = await takeOver(tx, [row.session], taking);
+  const [session] = await takeOver(tx, [row.session], taking, { turn, wasElsewhere: !isOwn });
   return { turn, ...(session !== undefined && { session }) };
 }
 
@@ -336,8 +334,10 @@ async function takeOver(
   tx: SqlSession,
   rows: readonly number[],
   { member, damaged, behind }: Taking,
+  { turn, wasElsewhere }: { readonly turn?: number; readonly wasElsewhere: boolean },
 ): Promise<readonly ClaimedSession[]> {
   if (rows.length === 0) return [];
+  const term = turn ?? (await tx.first<{ turn: number }>(nextTurn))?.turn ?? 0;
   await tx.run(owns, member);
   await tx.run(wantAll, member);
   await tx.run(takeSessions, member, rows);
@@ -348,7 +348,7 @@ async function takeOver(
   const sessions = await loadSessions(tx, damaged, { rows, also: ', since, places' });
   for (const { session } of sessions) behind.add(session.key);
   return sessions.map(({ row, session, subscribed }) => ({
-    ...session,
+    ...{ ...session, turn: term, wasElsewhere },
     since: new Map(
       subscribed.flatMap((one) => {
         const since = damaged.read('mqtt_subscriptions', row, () => sinceFrom(one));

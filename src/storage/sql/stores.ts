@@ -64,14 +64,11 @@ export interface SqlEngine {
   readonly installation: Parameters<typeof createInstallationStore>[1];
 }
 
-/** The parts of an engine that are its own. */
-type OwnParts = 'mqttSessions' | 'members' | 'looks' | 'ping' | 'threadMemory' | 'close';
-
 /** Makes the stores that both engines use; it reads what corrections reach. */
 export async function createSqlStores(
   context: SqlContext<SqlWrites>,
   { pushed, readReach, devices, retentionTables, installation }: SqlEngine,
-): Promise<Omit<Storage, OwnParts>> {
+) {
   const filed = createCorrectionStore(context);
   const corrections = createCorrectionBook(filed, await filed.reaches());
   const datapoints = createCorrectedDatapoints(pushed, corrections);

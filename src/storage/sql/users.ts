@@ -72,12 +72,6 @@ interface UserUpdate {
   readonly smsCredit?: number | null;
 }
 
-/** The credentials that end with a password: keys made before a time, all logins but one. */
-interface PasswordEnds {
-  readonly keysMadeBefore: number | null;
-  readonly exceptSession: string | null;
-}
-
 const selectById = `select ${userColumns} from users where id = $1`;
 const selectSome = `
   select ${userColumns} from users where id in (select value from each($1)) order by position`;
@@ -166,13 +160,15 @@ export const userWrites = {
     await session.run(deleteOldNetworks, id, limits.knownNetworksPerUserMax);
     await session.run(keepLastLogin, id, at, at);
   },
+  /** Credentials end with the old one: keys made before a time, all logins but one. */
   async setPassword(
     session,
     id: string,
     passwordHash: string,
-    { keysMadeBefore, exceptSession }: PasswordEnds,
+    ends: { readonly keysMadeBefore: number | null; readonly exceptSession: string | null },
     isInitial: boolean,
   ) {
+    const { keysMadeBefore, exceptSession } = ends;
     const changed = await session.run(changePassword, passwordHash, Number(isInitial), id);
     if (changed === 0) return 'missing';
     await session.run(deleteTokens, id);

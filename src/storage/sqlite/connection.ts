@@ -112,17 +112,13 @@ export function withoutWaiting<Result>(
   }
 }
 
-/** A prepared select whose columns are the fields of Row. */
-interface Selection<Row> {
-  first(...parameters: readonly SQLInputValue[]): Row | undefined;
-  all(...parameters: readonly SQLInputValue[]): readonly Row[];
-}
-
 /** Prepares a select once; the statement must name exactly the columns that Row has. */
-export function createSelection<Row>(database: DatabaseSync, sql: string): Selection<Row> {
+export function createSelection<Row>(database: DatabaseSync, sql: string) {
   const statement = database.prepare(sql);
   return {
-    first: (...parameters) => statement.get(...parameters) as Row | undefined,
-    all: (...parameters) => statement.all(...parameters) as readonly unknown[] as readonly Row[],
+    first: (...parameters: readonly SQLInputValue[]) =>
+      statement.get(...parameters) as Row | undefined,
+    all: (...parameters: readonly SQLInputValue[]) =>
+      statement.all(...parameters) as readonly unknown[] as readonly Row[],
   };
 }

@@ -35,28 +35,7 @@ const isNews = (report: readonly WriterAnswer[] | WriterNews): report is WriterN
   'renewal' in report;
 
 /** Calls to the only write connection. One resolves when its commit is synced to disk. */
-export interface Writer {
-  /**
-   * Throws when nothing was kept: DomainError storage_full when the disk is full, unavailable when
-   * the queue is full, the disk fails or the thread is dead.
-   */
-  call<Name extends WriteName>(
-    name: Name,
-    ...args: Parameters<Writes[Name]>
-  ): Promise<Awaited<ReturnType<Writes[Name]>>>;
-  /** Like call, but hands these buffers of the arguments over instead of copying them. */
-  callTransfer<Name extends WriteName>(
-    name: Name,
-    transferList: readonly Transferable[],
-    ...args: Parameters<Writes[Name]>
-  ): Promise<Awaited<ReturnType<Writes[Name]>>>;
-  /** Whether changes are written: some are under way, or were a moment ago. */
-  isAtWork(): boolean;
-  /** The memory that the thread holds; undefined when it has ended. */
-  memory(): Promise<ThreadMemory | undefined>;
-  /** Resolves when every call was answered and the connection is closed. */
-  close(): Promise<void>;
-}
+export type Writer = Awaited<ReturnType<typeof createWriter>>;
 
 /** Who pushes again and again does so within this time. */
 const atWorkMs = 10;
@@ -74,7 +53,7 @@ export async function createWriter(
     readonly entry?: URL;
     readonly onNews?: (news: WriterNews) => void;
   },
-): Promise<Writer> {
+) {
   const { log, entry = threadEntry(), onNews, ...setup } = options;
   const worker = new Worker(entry, {
     workerData: setup satisfies WriterSetup,
@@ -158,10 +137,23 @@ export async function createWriter(
   }
 
   return {
+    /** Whether changes are written: some are under way, or were a moment ago. */
     isAtWork: () => waiting.size > 0 || performance.now() - answeredAt < atWorkMs,
-    call: (name, ...args) => send(name, undefined, args),
-    callTransfer: (name, transferList, ...args) => send(name, transferList, args),
+    /**
+     * Throws when nothing was kept: DomainError storage_full when the disk is full, unavailable
+     * when the queue is full, the disk fails or the thread is dead.
+     */
+    call: <Name extends WriteName>(name: Name, ...args: Parameters<Writes[Name]>) =>
+      send(name, undefined, args),
+    /** Like call, but hands these buffers of the arguments over instead of copying them. */
+    callTransfer: <Name extends WriteName>(
+      name: Name,
+      transferList: readonly Transferable[],
+      ...args: Parameters<Writes[Name]>
+    ) => send(name, transferList, args),
+    /** The memory that the thread holds; undefined when it has ended. */
     memory: () => (refusal === undefined ? memoryOf(worker) : Promise.resolve(undefined)),
+    /** Resolves when every call was answered and the connection is closed. */
     close: async () => {
       if (refusal === undefined) {
         refusal = 'the storage is closed';

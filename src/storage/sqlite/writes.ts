@@ -89,25 +89,19 @@ export type WriterAnswer =
 
 type Call = NonNullable<WriterRequest>;
 
-/**
- * Runs calls in one transaction and answers each; the answers hold once this resolves. What it
- * awaits waits for no event: no message comes before it is done.
- */
-type RunBatch = (calls: readonly Call[]) => Promise<WriterAnswer[]>;
-
 /** Whether the disk has space for a commit; asked after one has failed. */
 type HasCapacity = () => boolean;
 
-/** Runs many calls in one commit, in which a failing call undoes only itself. */
-export function createRunBatch(
-  database: DatabaseSync,
-  writes: Writes,
-  hasRoom: HasCapacity,
-): RunBatch {
+/**
+ * Runs many calls in one commit, in which a failing call undoes only itself, and answers each; the
+ * answers hold once this resolves. What it awaits waits for no event: no message comes before it is
+ * done.
+ */
+export function createRunBatch(database: DatabaseSync, writes: Writes, hasRoom: HasCapacity) {
   const statements = prepare(database);
   const context: BatchContext = { database, writes, statements, hasRoom };
 
-  return async (calls) => {
+  return async (calls: readonly Call[]): Promise<WriterAnswer[]> => {
     try {
       statements.begin.run();
       const answers: WriterAnswer[] = [];

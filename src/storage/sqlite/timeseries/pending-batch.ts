@@ -15,16 +15,14 @@ import { appendRows, dropTail, reserve } from './memtable-columns.ts';
 import { SequenceIndex } from './sequence-index.ts';
 import { nextSequenceNumber, type Series, type SeriesTable, unflushedAt } from './series.ts';
 
-/** A push that goes to disk, with the series it belongs to. */
-export interface Staged {
-  readonly series: Series;
-  readonly weight: number;
-  readonly push: LoggedPush;
-}
-
 /** The part of a batch that goes to disk. */
 export interface Staging {
-  readonly pushes: Staged[];
+  /** Pushes with the series that they belong to. */
+  readonly pushes: {
+    readonly series: Series;
+    readonly weight: number;
+    readonly push: LoggedPush;
+  }[];
   /** Ids of its MQTT messages; undefined: it has none. */
   received: ReceivedId[] | undefined;
 }
