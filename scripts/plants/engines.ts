@@ -76,4 +76,19 @@ export const plantsOfEngines: readonly Plant[] = [
       patch('src/app/storage-count.ts', '        countBatch(', '        await countBatch('),
     ],
   },
+  {
+    name: 'a batch of pushes waits for the callers of the one before',
+    ...{
+      file: 'src/lib/scheduling/group-commit.test.ts',
+      test: 'a batch waits for callers',
+      says: /commit bc/,
+    },
+    patches: [
+      patch(
+        'src/lib/scheduling/group-commit.ts',
+        'const isGathered = (): boolean =>\n    ',
+        'const isGathered = (): boolean =>\n    false && ',
+      ),
+    ],
+  },
 ];

@@ -4,7 +4,9 @@ import { createGroupCommit, type GroupCommitOptions } from './group-commit.ts';
 
 /** A group whose commits are finished by hand, and a diary of what happened. */
 function aGroup(
-  options: { readonly queueWeightMax?: number; readonly payerWeightMax?: number } = {},
+  options: Partial<
+    Pick<GroupCommitOptions<string, string>, 'queueWeightMax' | 'payerWeightMax' | 'gatherPart'>
+  > = {},
 ) {
   const diary: string[] = [];
   const commits: { readonly finish: () => void; readonly fail: () => void }[] = [];
@@ -24,6 +26,7 @@ function aGroup(
     queueWeightMax: options.queueWeightMax ?? 100,
     payerWeightMax: options.payerWeightMax ?? 100,
     payerWeightFloor: 1,
+    gatherPart: options.gatherPart,
     refusal: (full) => new Error(`the ${full} is full`),
   });
   const add = (item: string) =>
@@ -56,6 +59,39 @@ test('the next batch leaves before the callers of the one before are answered', 
   (await nextCommit()).finish();
   await group.drain();
   assert.deepEqual(diary, ['commit a', 'commit bc', 'A', 'commit dd', 'B', 'C', 'DD']);
+});
+
+test('a batch waits for callers of the one before, where others wait', async () => {
+  const { group, diary, add, nextCommit } = aGroup({ gatherPart: 1_000 });
+  void add('a').then(() => add('c'));
+  const first = await nextCommit();
+  void add('b');
+  first.finish();
+  (await nextCommit()).finish();
+  await group.drain();
+  assert.deepEqual(diary, ['commit a', 'A', 'commit bc', 'B', 'C']);
+});
+
+test('a batch whose callers do not come again keeps nobody waiting for long', async () => {
+  const { group, diary, add, nextCommit } = aGroup({ gatherPart: 1_000_000 });
+  void add('a');
+  const first = await nextCommit();
+  void add('b');
+  first.finish();
+  (await nextCommit()).finish();
+  await group.drain();
+  assert.deepEqual(diary, ['commit a', 'A', 'commit b', 'B']);
+});
+
+test('a batch that is full waits for nobody', async () => {
+  const { group, diary, add, nextCommit } = aGroup({ gatherPart: 1_000 });
+  void add('a');
+  const first = await nextCommit();
+  void add('bbb');
+  first.finish();
+  (await nextCommit()).finish();
+  await group.drain();
+  assert.deepEqual(diary, ['commit a', 'commit bbb', 'A', 'BBB']);
 });
 
 test('a commit that fails refuses its own callers, and not those after it', async () => {
@@ -165,6 +201,7 @@ const anOpenGroup = <Item extends string | number>(
     queueWeightMax: 1_000,
     payerWeightMax: 1_000,
     payerWeightFloor: 1,
+    gatherPart: options.gatherPart,
     refusal: (full) => new Error(`the ${full} is full`),
     ...options,
   });

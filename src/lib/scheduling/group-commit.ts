@@ -20,8 +20,8 @@ export interface GroupCommitOptions<Item, Committed, Outcome = Committed> {
   /** Weight that a payer may queue although the queue is full of the items of others. */
   readonly payerWeightFloor: number;
   /**
-   * For such a part of the time that a batch took, the next one waits for its callers to come again,
-   * while others wait already: where commits are slow, that makes fewer of them. Absent: it leaves.
+   * The part of the time that a batch took for which the next one waits for its callers to come
+   * again, where others wait already: fewer commits carry as much. Absent: it leaves at once.
    */
   readonly gatherPart?: number | undefined;
   /** Makes the refusal of an item that exceeds the limit of its payer, or of the queue. */
@@ -52,6 +52,8 @@ interface PayerQueue<Item, Outcome> {
 const turnsPerBatch = 8;
 /** Batches that come back within twice as many milliseconds are settled in one turn. */
 const turnMs = 2.5;
+/** The longest wait for the callers of a batch. */
+const gatherMsMax = 10;
 
 /**
  * Many callers, one commit. One batch is in flight at a time and the next leaves as soon as it
@@ -73,6 +75,7 @@ export function createGroupCommit<Item, Committed, Outcome = Committed>(
   options: GroupCommitOptions<Item, Committed, Outcome>,
 ) {
   const { batchWeightMax, queueWeightMax, payerWeightMax, payerWeightFloor } = options;
+  const { gatherPart = 0 } = options;
   /** Added to the weight of each item in a batch. */
   const itemWeight = batchWeightMax / (options.batchItemsMax ?? Number.POSITIVE_INFINITY);
   const settling = createFairSlices({ turnMs });
@@ -85,9 +88,9 @@ export function createGroupCommit<Item, Committed, Outcome = Committed>(
   let queueWeight = 0;
   let isScheduled = false;
   let inFlight: Promise<void> | undefined;
+  /** How many items wait here. */
   let waitingCount = 0;
-  /** Begins the next batch before its time, once so many wait. */
-  let gathering: { readonly count: number; readonly end: () => void } | undefined;
+  const gathering = createGathering();
 
   /** The refusal of so much more weight in a payer's queue; undefined: it is within the limits. */
   function refusalOf(
@@ -135,7 +138,7 @@ export function createGroupCommit<Item, Committed, Outcome = Committed>(
     return new Promise<Outcome>((resolve, reject) => {
       waiting.push({ item, weight, resolve, reject });
       waitingCount += 1;
-      if (waitingCount === gathering?.count) setImmediate(gathering.end);
+      gathering.noteWaiting(waitingCount);
       schedule();
     });
   }
@@ -163,7 +166,7 @@ export function createGroupCommit<Item, Committed, Outcome = Committed>(
       const countBefore = batch.length;
       line.credit += creditPerTurn;
       const creditBefore = line.credit;
-      const isFull = takeFrom(line, batch, room);
+      const isFull = takeFrom(line, batch, { room, itemWeight });
       room -= creditBefore - line.credit;
       const isEmpty = line.next === line.waiting.length;
       if (isEmpty) lines.delete(name);
@@ -175,34 +178,14 @@ export function createGroupCommit<Item, Committed, Outcome = Committed>(
       turnsInVain = batch.length > countBefore ? 0 : turnsInVain + 1;
       if (batch.length > 0 && turnsInVain >= lines.size) break;
     }
+    for (const { weight } of batch) queueWeight -= weight;
+    waitingCount -= batch.length;
     return batch;
   }
 
-  /** Takes what the payer's credit allows; answers whether the batch is full before that. */
-  function takeFrom(
-    line: PayerQueue<Item, Outcome>,
-    batch: Waiting<Item, Outcome>[],
-    room: number,
-  ): boolean {
-    const { waiting, credit } = line;
-    let taken = 0;
-    let isFull = false;
-    for (; line.next < waiting.length; line.next += 1) {
-      const next = waiting[line.next];
-      const more = taken + (next?.weight ?? 0) + itemWeight;
-      if (next === undefined || more > credit) break;
-      isFull = batch.length > 0 && more > room;
-      if (isFull) break;
-      batch.push(next);
-      waitingCount -= 1;
-      line.weight -= next.weight;
-      queueWeight -= next.weight;
-      taken = more;
-    }
-    line.credit -= taken;
-    if (!isFull) dropTaken(line);
-    return isFull;
-  }
+  /** Whether the next batch waits for callers of the one before. */
+  const isGathered = (): boolean =>
+    gatherPart > 0 && waitingCount > 0 && queueWeight + waitingCount * itemWeight < batchWeightMax;
 
   async function flush(batch: readonly Waiting<Item, Outcome>[]): Promise<void> {
     try {
@@ -210,33 +193,17 @@ export function createGroupCommit<Item, Committed, Outcome = Committed>(
       const committed = await options.commit(batch.map((waiting) => waiting.item));
       const turn = settling.enter('batches');
       if (turn !== undefined) await turn;
-      if (options.gatherPart !== undefined && waitingCount > 0) {
-        const count = waitingCount + batch.length;
-        settleAll(batch, committed, options.settle);
-        await gather(count, (performance.now() - startedAt) * options.gatherPart);
-        startNext();
-        return;
-      }
+      const count = isGathered() ? waitingCount + batch.length : 0;
       // First of all: the disk works on the next batch while the callers of this one are answered.
-      startNext();
+      if (count === 0) startNext();
       settleAll(batch, committed, options.settle);
+      if (count === 0) return;
+      await gathering.wait(count, (performance.now() - startedAt) * gatherPart);
+      startNext();
     } catch (reason) {
       startNext();
       for (const waiting of batch) waiting.reject(reason);
     }
-  }
-
-  /** Resolves when so many wait, or after so long. */
-  function gather(count: number, ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const end = (): void => {
-        clearTimeout(patience);
-        gathering = undefined;
-        resolve();
-      };
-      const patience = setTimeout(end, ms);
-      gathering = { count, end };
-    });
   }
 
   async function drain(): Promise<void> {
@@ -246,6 +213,53 @@ export function createGroupCommit<Item, Committed, Outcome = Committed>(
   }
 
   return { add, hold, drain };
+}
+
+/** Takes what the payer's credit allows; answers whether the batch is full before that. */
+function takeFrom<Item, Outcome>(
+  line: PayerQueue<Item, Outcome>,
+  batch: Waiting<Item, Outcome>[],
+  { room, itemWeight }: { readonly room: number; readonly itemWeight: number },
+): boolean {
+  const { waiting, credit } = line;
+  let taken = 0;
+  let isFull = false;
+  for (; line.next < waiting.length; line.next += 1) {
+    const next = waiting[line.next];
+    const more = taken + (next?.weight ?? 0) + itemWeight;
+    if (next === undefined || more > credit) break;
+    isFull = batch.length > 0 && more > room;
+    if (isFull) break;
+    batch.push(next);
+    line.weight -= next.weight;
+    taken = more;
+  }
+  line.credit -= taken;
+  if (!isFull) dropTaken(line);
+  return isFull;
+}
+
+/** The wait for callers of a batch before the next one leaves. */
+function createGathering() {
+  let under: { readonly count: number; readonly end: () => void } | undefined;
+  return {
+    /** Resolves when so many items wait, or after so many milliseconds. */
+    wait(count: number, ms: number): Promise<void> {
+      return new Promise((resolve) => {
+        const end = (): void => {
+          clearTimeout(patience);
+          under = undefined;
+          resolve();
+        };
+        const patience = setTimeout(end, Math.min(ms, gatherMsMax));
+        under = { count, end };
+      });
+    },
+    /** Records how many wait now. */
+    noteWaiting(count: number): void {
+      if (count === under?.count) setImmediate(under.end);
+    },
+  };
 }
 
 /** Hands each caller the outcome of its item. Without `settle`, both types are one. */
