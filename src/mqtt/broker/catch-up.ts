@@ -1,7 +1,7 @@
 import type { FeedEvent } from '../../domain/datapoints/feed.ts';
 import type { Peers } from '../../domain/datapoints/peers.ts';
 import type { LogPosition } from '../../domain/members/member-store.ts';
-import type { Message } from '../../domain/messaging/message.ts';
+import type { Message, SessionKey } from '../../domain/messaging/message.ts';
 import type {
   ClaimedSession,
   LogPage,
@@ -53,13 +53,14 @@ export function holdBack(session: Session, { heard }: Pick<ClaimedSession, 'hear
 /**
  * Reads the log for sessions with deferred deliveries, until that is done: then the deliveries go
  * on, and the store records it. Never rejects; a process that stops leaves it to the next one.
- * `claimed`: all of them, also those that could not be taken up.
+ * `claimed`: all of them, also those that could not be taken up; one that went and `isComing` again
+ * is not complete before the log was read once more.
  */
 export async function complete(
   context: CatchUpOptions,
   taken: readonly TakenSession[],
   claimed: readonly ClaimedSession[],
-  isOver: () => boolean,
+  { isOver, isComing }: { isOver(): boolean; isComing(key: SessionKey): boolean },
 ): Promise<void> {
   const { shared, journal, log } = context;
   const until = async (work: () => Promise<void>, sentence: string): Promise<void> => {
@@ -81,7 +82,7 @@ export async function complete(
   }
   await until(async () => {
     await journal.settled();
-    await shared.caughtUp(claimed.map(({ key }) => key));
+    await shared.caughtUp(claimed.map(({ key }) => key).filter((key) => !isComing(key)));
   }, 'it could not be stored that MQTT sessions are complete');
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { memberLimits } from '../../domain/members/member-limits.ts';
 import { createOwnership } from './ownership.ts';
 
@@ -71,5 +72,46 @@ test('what is adopted of another process replaces what this one had of it', asyn
   await ownership.adopt();
   assert.deepEqual(did, ['old ended', 'old released']);
   assert.deepEqual([here?.name, here?.claimedAt], ['new', 3]);
+  await ownership.close();
+});
+
+test('a session that went and came again is complete when both have read the log', async () => {
+  const reads: (() => void)[] = [];
+  const complete: string[][] = [];
+  const pages = [2, 3].map((turn) => [
+    ...[{ key: 'k', turn, wasElsewhere: true, subscriptions: [], heard: new Map() }],
+  ]);
+  let here: object | undefined;
+  const ownership = createOwnership({
+    shared: {
+      ...{ onFenced: () => undefined, adoptWills: async () => [] },
+      adopt: async () => pages.shift() ?? [],
+      missed: () =>
+        new Promise((resolve) => {
+          reads.push(() => resolve({ entries: [], isLast: true }));
+        }),
+      caughtUp: async (keys: string[]) => void complete.push(keys),
+    },
+    peers: {},
+    registry: {
+      find: () => here,
+      restore: () => {
+        here = { key: 'k' };
+      },
+      release: () => {
+        here = undefined;
+      },
+    },
+    journal: { settled: async () => undefined },
+    wills: { cancel: () => undefined },
+    log: { warn: (fields: object) => void complete.push([JSON.stringify(fields)]) },
+  } as never);
+  await ownership.adopt();
+  assert.equal(reads.length, 2);
+  for (const read of reads) {
+    read();
+    await setImmediate();
+  }
+  assert.deepEqual(complete, [[], ['k']]);
   await ownership.close();
 });

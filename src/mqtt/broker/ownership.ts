@@ -124,11 +124,13 @@ export function createOwnership(options: OwnershipOptions) {
     return forced;
   }
 
+  /** Whether the log is being read for the session, of which deliveries wait for that. */
+  const isComing = (key: SessionKey) => registry.find(key)?.catchUp?.waiting !== undefined;
+
   /** Takes sessions up as they were kept, with what the log has for them. */
   function restore(claimed: readonly ClaimedSession[], isContinued: boolean): void {
     const taken: TakenSession[] = [];
     // A session that is being taken up already is not complete before that is over.
-    const isComing = (key: SessionKey) => registry.find(key)?.catchUp?.waiting !== undefined;
     const others = claimed.filter(({ key, wasElsewhere }) => wasElsewhere || !isComing(key));
     for (const one of claimed) {
       const known = registry.find(one.key);
@@ -145,9 +147,8 @@ export function createOwnership(options: OwnershipOptions) {
       if (isContinued) holdBack(session, one);
       taken.push({ session, claimed: one });
     }
-    const running = complete(options, taken, others, () => isClosed).finally(() =>
-      behind.delete(running),
-    );
+    const how = { isOver: () => isClosed, isComing };
+    const running = complete(options, taken, others, how).finally(() => behind.delete(running));
     behind.set(
       running,
       claimed.map(({ key }) => key),
