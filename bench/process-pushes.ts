@@ -24,6 +24,8 @@ interface TableOptions {
   readonly rounds: number;
   readonly sliceMs: number;
   readonly connections: number;
+  /** Whether each process has so many, and not all of them together. */
+  readonly isEach: boolean;
   /** The launcher of another version, which is measured beside ours in the same slices. */
   readonly program: string | undefined;
   /** The coordinator of Citus, on which ours is measured beside in the same slices. */
@@ -42,7 +44,7 @@ interface TableOptions {
  * rule and with rules, in slices that take turns; then again where commits take longer.
  */
 export async function tableOfPushes(options: TableOptions): Promise<readonly string[][]> {
-  const { server, connections, sliceMs, delays, counts } = options;
+  const { server, connections, isEach, sliceMs, delays, counts } = options;
   const kinds = allKinds.filter((kind) => options.kinds.includes(kind));
   using directories = new DisposableStack();
   await using services = new AsyncDisposableStack();
@@ -84,7 +86,7 @@ export async function tableOfPushes(options: TableOptions): Promise<readonly str
   );
 
   async function slice({ ports, traffic }: (typeof loads)[number]): Promise<number> {
-    const count = Math.ceil(connections / ports.length);
+    const count = isEach ? connections : Math.ceil(connections / ports.length);
     const { signal } = new AbortController();
     const parts = await Promise.all(
       ports.map((port) => withConnections({ port, count, signal }, (run) => run(traffic, sliceMs))),
@@ -129,7 +131,7 @@ export async function tableOfPushes(options: TableOptions): Promise<readonly str
     }
   }
   return [
-    [`pushes, ${connections} connections`, ...heads],
+    [`pushes, ${connections} connections ${isEach ? 'to each' : 'in all'}`, ...heads],
     ...loads.map(({ name }, at) => [name, ...cells(at)]),
     ...counted,
   ];

@@ -20,6 +20,7 @@ import { tableOfPushes } from './process-pushes.ts';
 // between them, pushes beside a process whose link is slow, and a push and a kept session when a
 // process or PostgreSQL goes away.
 // node bench/processes.ts [--pairs 5] [--seconds 1] [--kills 5] [--connections 64]
+// [--each: so many connections to each process, and not in all]
 // [--only pushes] [--delays 0,5000] [--counts 1,2,3] [--kinds plain,calm,kept,corrected]
 // [--program ANOTHER_CHECKOUT/bin/kipimo.js, beside which the pushes are measured]
 // [--citus: also on a coordinator with two workers, eight parts]
@@ -31,6 +32,7 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '1' },
     kills: { type: 'string', default: '5' },
     connections: { type: 'string', default: '64' },
+    each: { type: 'boolean', default: false },
     only: { type: 'string', default: 'pushes,others' },
     program: { type: 'string' },
     citus: { type: 'boolean', default: false },
@@ -65,7 +67,8 @@ if (only.includes('pushes')) {
   const { program } = values;
   const citus = values.citus ? await startCitus({ isDurable: true }) : undefined;
   services.defer(() => citus?.close());
-  const pace = { sliceMs, rounds: rounds - 1, connections: Number(values.connections) };
+  const connections = { connections: Number(values.connections), isEach: values.each };
+  const pace = { sliceMs, rounds: rounds - 1, ...connections };
   const rowsOfPushes = await tableOfPushes({
     ...{ server, ...pace, program, citusUrl: citus?.url, kinds: values.kinds.split(',') },
     countsStatements: values.statements,
