@@ -46,7 +46,9 @@ export type Change =
   /** Settings that administrators made for the whole installation. */
   | Of<'settings_changed'>
   /** Another process made changes, and it is unknown which. */
-  | Of<'anything'>;
+  | Of<'anything'>
+  /** Other processes cannot be heard: what was read before this moment may be old. */
+  | Of<'unheard'>;
 
 interface Members {
   deviceIds: readonly DeviceId[];
@@ -63,8 +65,9 @@ export interface ChangeFeed {
   /** Calls the listener from now on; the answer ends that. */
   onChange(listener: ChangeListener): () => void;
   /**
-   * Whether changes that other processes made up to a moment ago were received. While they were
-   * not, what is remembered counts for nothing. Absent: there are no other processes.
+   * Whether changes that other processes made up to a moment ago were received, or what is
+   * remembered was read a moment ago; false: it was published that they are `unheard`. Absent:
+   * there are no other processes.
    */
   isCurrent?(): boolean;
 }

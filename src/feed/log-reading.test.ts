@@ -135,6 +135,38 @@ test('reading goes on while what was acted on is stored, and acknowledges no mor
   assert.equal(await reading.heard(), false);
 });
 
+test('beside others that write a page in the time of each read it hears them', async () => {
+  let [written, read] = [0, 0];
+  const page = 10;
+  const shared = {
+    async read() {
+      // There always is a whole page.
+      written += page;
+      read += page;
+      return Array.from({ length: page }, (_, at) => ({
+        ...{ writer: 2, place: read - page + at + 1, text: '' },
+      }));
+    },
+    entriesPerRead: page,
+    lastPlaces: async () => positionsOf(written, 0),
+    before: () => positionsOf(0, 0),
+    acknowledgement: () => async () => undefined,
+  } as unknown as FeedLog;
+  let acts = 0;
+  let isCurrent = false;
+  const reading = createLogReading({
+    ...{ shared, log: silentLog, first: async () => undefined, acted: async () => undefined },
+    async act() {
+      acts += 1;
+      if (acts < 50 * page) return;
+      isCurrent = reading.isCurrent();
+      reading.rest();
+    },
+  });
+  await reading.look();
+  assert.ok(isCurrent);
+});
+
 for (const size of [200, 90]) {
   test(`no more is read ahead of what is stored than its limit: pages of ${size}`, async () => {
     let reads = 0;

@@ -38,6 +38,7 @@ export function createLogReading(options: {
     const mayTidy = tidying === undefined && performance.now() - tidiedAt >= memberLimits.logTidyMs;
     await first();
     if (acknowledge !== undefined) settleBeside();
+    let goal: { readonly askedAt: number; readonly places: LogPlaces } | undefined;
     while (!isResting) {
       if (readAhead > memberLimits.readAheadMax) await settle();
       const askedAt = performance.now();
@@ -63,6 +64,11 @@ export function createLogReading(options: {
         held.readUpTo(before, waiting);
         break;
       }
+      // Others may write a page in the time of each read: then it is heard what there was by now.
+      goal ??= { askedAt: performance.now(), places: await shared.lastPlaces() };
+      if (!held.isActedOn(goal.places)) continue;
+      heardAt = goal.askedAt;
+      goal = undefined;
     }
     if (!mayTidy || isResting) return;
     tidiedAt = performance.now();
@@ -245,6 +251,7 @@ export function createHeldBack(options: {
     inOrder: (work: () => void): void => inOrder(work),
     released: () => new Promise<void>((resolve) => inOrder(resolve, true)),
     areAny: () => held.length > 0,
+    isActedOn,
     size: (): number => held.length,
     /** How many have come so far: those before what is read next. */
     count: (): number => gone + held.length,

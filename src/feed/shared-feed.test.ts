@@ -56,6 +56,7 @@ function createLog() {
         return found;
       },
       entriesPerRead: Number.POSITIVE_INFINITY,
+      lastPlaces: async () => new Map(),
       before: () =>
         new Map(
           entries.flatMap(({ writer, place }) =>
@@ -153,7 +154,14 @@ describe('a feed whose changes others hear', () => {
     assert.equal((await deaf.read()).length, 1);
     shared.state.isAway = true;
     await wait(memberLimits.trustMs + 50);
+    one.told.length = 0;
     assert.equal(one.feed.isCurrent(), false);
+    assert.deepEqual(one.told, [{ kind: 'unheard' }]);
+    // What is read from now on counts for a moment.
+    assert.equal(one.feed.isCurrent(), true);
+    await wait(memberLimits.rememberedMs + 50);
+    assert.equal(one.feed.isCurrent(), false);
+    assert.equal(one.told.length, 2);
   });
 
   test('a change that could not be written is made up for', async (context) => {

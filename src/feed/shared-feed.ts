@@ -54,6 +54,7 @@ export function createSharedFeed(options: {
   const reading = createLogReading({ shared, act, acted, first: writeOwed, log, heldBackMs });
   const { look, held } = reading;
   let owes = false;
+  let forgotAt = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
   let endNews: (() => void) | undefined;
 
@@ -143,7 +144,13 @@ export function createSharedFeed(options: {
       rest: reading.rest,
       heard: reading.heard,
     },
-    isCurrent: reading.isCurrent,
+    isCurrent() {
+      const now = performance.now();
+      if (reading.isCurrent() || now - forgotAt < memberLimits.rememberedMs) return true;
+      forgotAt = now;
+      void local.publishChange({ kind: 'unheard' });
+      return false;
+    },
     figures: reading.figures,
     async start() {
       endNews = shared.onNews((own = []) => {

@@ -101,19 +101,29 @@ describe('processes that share a database', { skip: isAbsent && 'needs PostgreSQ
     await one.call({ method: 'PUT', path, token: ama, json: ['device:view', 'device-data:view'] });
     const see = () => other.call({ path: '/devices/field', token: bo });
     assert.equal((await see()).status, 200);
+    const cy = await signUp(one, 'cy');
+    const lookIn = () => other.call({ path: '/users/me', token: cy });
+    assert.equal((await lookIn()).status, 200);
     process.kill(other.running.pid, 'SIGSTOP');
     const asked: ReturnType<typeof see>[] = [];
+    const askedIn: ReturnType<typeof see>[] = [];
     try {
       const askedAt = performance.now();
       const revoked = await one.call({ method: 'DELETE', path, token: ama });
       assert.ok(revoked.status < 300, revoked.text);
       assert.ok(performance.now() - askedAt < 2_000, 'nobody waits longer for one that sleeps');
-      for (let at = 0; at < 20; at += 1) asked.push(see());
+      const ended = await one.call({ method: 'DELETE', path: '/auth/token', token: cy });
+      assert.ok(ended.status < 300, ended.text);
+      for (let at = 0; at < 20; at += 1) {
+        asked.push(see());
+        askedIn.push(lookIn());
+      }
       await wait(200);
     } finally {
       process.kill(other.running.pid, 'SIGCONT');
     }
     for (const { status } of await Promise.all(asked)) assert.equal(status, 403);
+    for (const { status } of await Promise.all(askedIn)) assert.equal(status, 401);
   });
 
   test('one that slept is given up, and ends when it wakes, having kept nothing', async () => {

@@ -14,6 +14,7 @@ import {
 } from '../../../test/contract/storage/builders.ts';
 import { openServiceStorage } from '../../../test/service-storage.ts';
 import { temporaryStorage } from '../../../test/temporary-storage.ts';
+import type { ChangeListener } from '../changes.ts';
 import { limits } from '../limits.ts';
 import { createGrantDirectory } from './grant-directory.ts';
 import type { Scope } from './scopes.ts';
@@ -177,7 +178,12 @@ test('a user who asks about everything pushes out nothing that others asked abou
 test('while the changes of others are not heard, nothing that was read before counts', async () => {
   const { storage } = await aDirectory();
   let isCurrent = true;
-  const changes = { onChange: () => () => undefined, isCurrent: () => isCurrent };
+  const listeners: ChangeListener[] = [];
+  const onChange = (listener: ChangeListener) => {
+    listeners.push(listener);
+    return () => undefined;
+  };
+  const changes = { onChange, isCurrent: () => isCurrent };
   const directory = createGrantDirectory(storage.grants, changes);
   await storage.grants.put({ ...grant, scopes: ['devices-data:view'] });
   assert.deepEqual(await directory.scopesOn(onDevice, bob), view);
@@ -186,4 +192,8 @@ test('while the changes of others are not heard, nothing that was read before co
   isCurrent = false;
   assert.equal(directory.peek(onDevice, bob), undefined);
   assert.deepEqual(await directory.scopesOn(onDevice, bob), []);
+  isCurrent = true;
+  assert.deepEqual(directory.peek(onDevice, bob), []);
+  for (const listener of listeners) await listener({ kind: 'unheard' });
+  assert.equal(directory.peek(onDevice, bob), undefined);
 });

@@ -167,6 +167,7 @@ function forgetChanged(cache: GrantCache, change: Change): void {
       return;
     case 'account_removed':
     case 'anything':
+    case 'unheard':
       // The account's groups and projects went with it, whatever they reached; or it is unknown.
       cache.clear();
       return;

@@ -125,4 +125,7 @@ test('devices of a short list are at hand for the next one, until they change', 
   await directory.readSome(many);
   await directory.readSome([d]);
   assert.deepEqual(reads, [1, 1, 30, 1], 'a long list is read and forgotten');
+  for (const listener of feed) await listener({ kind: 'unheard' });
+  await directory.readSome([d]);
+  assert.deepEqual(reads, [1, 1, 30, 1, 1], 'others cannot be heard');
 });

@@ -52,7 +52,7 @@ export function createDeviceDirectory(store: DeviceStore, changes: ChangeSource)
   }
   changes.onChange(async (change) => {
     if ('deviceId' in change) forget(change.deviceId);
-    if (change.kind !== 'anything') return;
+    if (change.kind !== 'anything' && change.kind !== 'unheard') return;
     changesSeen += 1;
     devices.clear();
     listed.clear();

@@ -79,6 +79,8 @@ export interface FeedLog {
    */
   read(): Promise<readonly LogEntry[]>;
   readonly entriesPerRead: number;
+  /** Of each other process, the last place written at this moment, if it is not read yet. */
+  lastPlaces(): Promise<LogPlaces>;
   /** The last places of the others that the newest commit of this process may have waited for. */
   before(): LogPlaces;
   /** The answer acknowledges to the others that all entries read before this call were acted on. */

@@ -96,7 +96,7 @@ export function createReadable(parts: {
   });
   changes.onChange(async (change) => {
     if ('deviceId' in change) heads.forget(change.deviceId);
-    if (change.kind === 'anything') heads.clear();
+    if (change.kind === 'anything' || change.kind === 'unheard') heads.clear();
   });
 
   async function readHeads(ids: readonly DeviceId[]): Promise<ReadonlyMap<DeviceId, DeviceHead>> {

@@ -34,6 +34,7 @@ export function createCredentialDirectory(options: {
   });
   let generation = 0;
   changes.onChange(async ({ kind }) => {
+    if (kind === 'unheard') known.clear();
     if (!isAboutCredentials(kind)) return;
     generation += 1;
     known.clear();

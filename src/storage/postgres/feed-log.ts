@@ -141,6 +141,12 @@ export function createFeedLog(options: {
       return entries;
     },
     entriesPerRead: postgresLimits.logEntriesPerRead,
+    async lastPlaces() {
+      const rows = await connection.all<LogPosition>(selectLast);
+      const isUnread = ({ writer: by, place }: LogPosition): boolean =>
+        by !== own && place > (positions.get(by) ?? 0);
+      return new Map(rows.filter(isUnread).map(({ writer: by, place }) => [by, place]));
+    },
     acknowledgement() {
       const places = new Map(positions);
       return async () => {
