@@ -39,17 +39,15 @@ interface TimeColumn {
   readonly zone?: TimeZone;
 }
 
-interface ValueColumn {
-  readonly at: number;
-  /** As the column's name says, `device/sensor`. */
-  readonly deviceId?: string;
-  readonly sensorId?: string;
-}
-
 /** Where a column is; absent: there is none. */
 interface Columns {
   readonly count: number;
-  readonly values: readonly ValueColumn[];
+  readonly values: readonly {
+    readonly at: number;
+    /** As the column's name says, `device/sensor`. */
+    readonly deviceId?: string;
+    readonly sensorId?: string;
+  }[];
   /** Each sensor has a column of its own: rows need not have all of them. */
   readonly isWide?: boolean;
   readonly timestamp?: TimeColumn | undefined;

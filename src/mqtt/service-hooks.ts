@@ -126,7 +126,7 @@ function refusalOf({ code }: DomainError): ConnectRefusal {
 
 /** The services that all clients use. */
 interface ClientServices extends Pick<ServiceHooksOptions, 'publish' | 'sessions' | 'clock'> {
-  readonly rights: ReceiveRights;
+  readonly rights: ReturnType<typeof createReceiveRights>;
   readonly gatewayHeartbeats: GatewayHeartbeats;
 }
 
@@ -332,8 +332,6 @@ function readGatewayId(clientId: string): GatewayId | undefined {
     return undefined;
   }
 }
-
-type ReceiveRights = ReturnType<typeof createReceiveRights>;
 
 /** Whether an actor may get a message on a topic now: which question of the domain decides. */
 function createReceiveRights({ watch, deviceTopics, readTopic }: ServiceHooksOptions) {

@@ -109,7 +109,7 @@ interface Progress {
 function createWorkOff(parts: {
   readonly store: EvaluationStore;
   readonly runner: EvaluationRunner;
-  readonly own: OwnEvaluations;
+  readonly own: ReturnType<typeof createOwnEvaluations>;
   readonly due: ReadonlySet<DeviceId>;
 }) {
   const { store, runner, own, due } = parts;
@@ -293,4 +293,3 @@ function createOwnEvaluations() {
     },
   };
 }
-type OwnEvaluations = ReturnType<typeof createOwnEvaluations>;
