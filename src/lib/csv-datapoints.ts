@@ -111,15 +111,13 @@ export function createCsvDatapointReader(options: CsvOptions) {
   };
 }
 
-const nameOf = (cell: CsvCell): string => cell.text.trim().toLowerCase();
-
 /** Undefined: the record names no columns. Throws CsvError. */
 function columnsOf(
   { cells, line }: CsvRecord,
   { deviceId, sensorId }: { readonly deviceId: string; readonly sensorId: string },
 ): Columns | undefined {
   if (cells.some(({ text }) => parseTimestamp(text.trim()) !== undefined)) return undefined;
-  const names = cells.map(nameOf);
+  const names = cells.map(({ text }) => text.trim().toLowerCase());
   const at = (name: string) => (names.includes(name) ? names.indexOf(name) : undefined);
   for (const name of ['timestamp', 'date_received', 'value', deviceId, sensorId]) {
     const isTwice = names.indexOf(name) !== names.lastIndexOf(name);

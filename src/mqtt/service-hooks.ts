@@ -49,8 +49,7 @@ export interface ServiceHooksOptions {
 /** The service as the broker asks it: which clients may come in, and what they may do. */
 export function createServiceHooks(options: ServiceHooksOptions): BrokerHooks {
   const rights = createReceiveRights(options);
-  const gatewayHeartbeats = createGatewayHeartbeats(options);
-  const services = { ...options, rights, gatewayHeartbeats };
+  const services = { ...options, rights, gatewayHeartbeats: createGatewayHeartbeats(options) };
   const { admit, offlineActors, sessions, refusedPushes, reporter, log } = options;
 
   async function letIn(request: ConnectRequest): Promise<ConnectAnswer> {

@@ -130,7 +130,7 @@ function createWorkOff(parts: {
       const outcome = await goOn(deviceId, progress);
       if (outcome === 'over') return;
       if (outcome === 'waits') {
-        await pause(pauseMs);
+        await new Promise((resolve) => setTimeout(resolve, pauseMs));
         pauseMs = Math.min(2 * pauseMs, evaluationLimits.pauseMsMax);
         continue;
       }
@@ -229,8 +229,6 @@ function createWorkOff(parts: {
 
   return workOff;
 }
-
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** An evaluation that a caller waits for here. */
 interface OwnEvaluation {
