@@ -37,11 +37,8 @@ interface Held {
   takenAt: number;
 }
 
+/** Where a connection says for whose account it counts: mostly all its requests are of one. */
 const paidBy = Symbol('paidBy');
-/** A connection that counts for the account of this actor: mostly all its requests are of one. */
-interface PaidSocket extends Socket {
-  [paidBy]?: Actor;
-}
 
 /** Where a request says who asked. */
 export const asker = Symbol('asker');
@@ -152,7 +149,7 @@ export function createAnswerBudget(
   function askedBy(request: AskedRequest, actor: Actor): void {
     request[asker] = actor;
     if (actor.kind === 'guest') return;
-    const socket: PaidSocket = request.socket;
+    const socket: Socket & { [paidBy]?: Actor } = request.socket;
     if (socket[paidBy] === actor) return;
     const payer = payerOf(actor);
     countFor(socket, payer);

@@ -158,21 +158,17 @@ export interface SendOptions {
   readonly read?: ReadOptions | undefined;
 }
 
-/** An answer whose beginning is read first: its status once that is known. */
-interface Beginning {
-  readonly whole: Promise<number>;
-}
-
 /**
- * Sends the answer and says its status. A stream is read only as fast as the client takes it.
- * Throws rate_limited when its payer has too much that waits to be read.
+ * Sends the answer and says its status: once that is known, for one whose beginning is read first.
+ * A stream is read only as fast as the client takes it. Throws rate_limited when its payer has too
+ * much that waits to be read.
  */
 export function send(
   answer: Answer,
   accept: string | undefined,
   reply: FastifyReply,
   options: SendOptions,
-): number | Beginning {
+): number | { readonly whole: Promise<number> } {
   if ('cookies' in answer && answer.cookies.length > 0) {
     // Written by writeHead with what else it is given.
     reply.raw.setHeader('set-cookie', answer.cookies);

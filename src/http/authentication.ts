@@ -99,14 +99,10 @@ export type RequestSource = Pick<IncomingMessage, 'headers' | 'socket'>;
 /** Distinguishes clients, behind proxies too [contract 14]. */
 export type Clients = ReturnType<typeof createClients>;
 
-/** The client of the latest request, and what it was found by: many follow from the same one. */
-interface Known extends Client {
-  readonly forwarded: string | undefined;
-}
-
 const knownClient = Symbol('knownClient');
 interface KnownSocket extends Socket {
-  [knownClient]?: Known;
+  /** The client of the latest request, and what it was found by: many follow from the same one. */
+  [knownClient]?: Client & { readonly forwarded: string | undefined };
   readonly encrypted?: boolean;
 }
 

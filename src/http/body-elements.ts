@@ -73,12 +73,10 @@ export function createLineSplitter(elementBytesMax: number): BodySplitter {
 const comma = 44;
 const openBracket = 91;
 
-type ArrayPosition = 'before' | 'inside' | 'after';
-
 /** Splits a JSON array into its elements, by brackets and quotes alone. */
 export function createArraySplitter(elementBytesMax: number): BodySplitter {
   const rest = createElementRest(elementBytesMax);
-  let place: ArrayPosition = 'before';
+  let place: 'before' | 'inside' | 'after' = 'before';
   const scanner = new ElementScanner();
   let hasElements = false;
 

@@ -26,9 +26,7 @@ export interface BareBody {
   readonly isJson: boolean;
 }
 
-type MediaType = 'json' | 'text' | 'csv' | 'none' | 'other';
-
-function mediaType(contentType: string | undefined): MediaType {
+function mediaType(contentType: string | undefined): 'json' | 'text' | 'csv' | 'none' | 'other' {
   if (contentType === undefined || contentType === '') return 'none';
   if (contentType === 'application/json') return 'json';
   const [type = ''] = contentType.split(';');

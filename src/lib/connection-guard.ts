@@ -34,24 +34,17 @@ export interface ConnectionSlot {
   readonly payer: string;
 }
 
-/** The slot of a connection, and what is known of who is behind it. */
-interface ConnectionPlace {
-  readonly slot: ConnectionSlot;
-  logins: number;
-  /** The address of the client that a balancer named, while TLS is between them and us. */
-  client?: string;
-  /** With whether the connection goes on, once it is TLS, when its client closes its half. */
-  handshake?: { readonly slot: ConnectionSlot; readonly allowHalfOpen: boolean };
-}
-
 /** A socket that was accepted, or TLS on one. */
 interface GuardedSocket extends Socket {
-  [placeOf]?: ConnectionPlace;
-}
-
-/** TLS has a socket of its own, which keeps the one that was accepted. */
-interface TlsSocket extends GuardedSocket {
-  readonly _parent?: GuardedSocket;
+  /** The slot of a connection, and what is known of who is behind it. */
+  [placeOf]?: {
+    readonly slot: ConnectionSlot;
+    logins: number;
+    /** The address of the client that a balancer named, while TLS is between them and us. */
+    client?: string;
+    /** With whether the connection goes on, once it is TLS, when its client closes its half. */
+    handshake?: { readonly slot: ConnectionSlot; readonly allowHalfOpen: boolean };
+  };
 }
 
 const placeOf = Symbol('placeOf');
@@ -160,8 +153,8 @@ export function createConnectionGuard(options: {
     return true;
   }
 
-  /** Ends a handshake; logins on the TLS socket count for the socket that was accepted. */
-  function endHandshake(socket: TlsSocket): void {
+  /** Ends a handshake; logins on the TLS socket count for the one that was accepted, its parent. */
+  function endHandshake(socket: GuardedSocket & { readonly _parent?: GuardedSocket }): void {
     const place = socket._parent?.[placeOf];
     if (place?.handshake === undefined) return;
     const { slot, allowHalfOpen } = place.handshake;

@@ -39,17 +39,15 @@ interface TimeColumn {
   readonly zone?: TimeZone;
 }
 
-interface ValueColumn {
-  readonly at: number;
-  /** As the column's name says, `device/sensor`. */
-  readonly deviceId?: string;
-  readonly sensorId?: string;
-}
-
 /** Where a column is; absent: there is none. */
 interface Columns {
   readonly count: number;
-  readonly values: readonly ValueColumn[];
+  readonly values: readonly {
+    readonly at: number;
+    /** As the column's name says, `device/sensor`. */
+    readonly deviceId?: string;
+    readonly sensorId?: string;
+  }[];
   /** Each sensor has a column of its own: rows need not have all of them. */
   readonly isWide?: boolean;
   readonly timestamp?: TimeColumn | undefined;
@@ -113,15 +111,13 @@ export function createCsvDatapointReader(options: CsvOptions) {
   };
 }
 
-const nameOf = (cell: CsvCell): string => cell.text.trim().toLowerCase();
-
 /** Undefined: the record names no columns. Throws CsvError. */
 function columnsOf(
   { cells, line }: CsvRecord,
   { deviceId, sensorId }: { readonly deviceId: string; readonly sensorId: string },
 ): Columns | undefined {
   if (cells.some(({ text }) => parseTimestamp(text.trim()) !== undefined)) return undefined;
-  const names = cells.map(nameOf);
+  const names = cells.map(({ text }) => text.trim().toLowerCase());
   const at = (name: string) => (names.includes(name) ? names.indexOf(name) : undefined);
   for (const name of ['timestamp', 'date_received', 'value', deviceId, sensorId]) {
     const isTwice = names.indexOf(name) !== names.lastIndexOf(name);

@@ -35,11 +35,8 @@ function runPieces(): void {
 export const turnMsMax = 8;
 
 /** Node's own count of turns, which browsers lack. */
-interface LoopTiming {
-  readonly uvMetricsInfo?: { readonly loopCount: number };
-}
-
-const loopTiming: LoopTiming | undefined = Reflect.get(performance, 'nodeTiming');
+const loopTiming: { readonly uvMetricsInfo?: { readonly loopCount: number } } | undefined =
+  Reflect.get(performance, 'nodeTiming');
 let turn: number | undefined;
 let turnBeganAt = 0;
 

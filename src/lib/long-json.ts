@@ -123,8 +123,7 @@ function partsOf(value: unknown): readonly string[] {
   try {
     const text = JSON.stringify(value);
     if (found.length === 0) return [text];
-    const around = text.split(placeholderText);
-    return around.flatMap((part, at) => [part, found[at]?.text ?? '']);
+    return text.split(placeholderText).flatMap((part, at) => [part, found[at]?.text ?? '']);
   } finally {
     underWay = undefined;
   }

@@ -27,8 +27,6 @@ export interface MqttListenerOptions {
   readonly handshakeMs?: number | undefined;
 }
 
-export type MqttListener = ReturnType<typeof createMqttListener>;
-
 /** The ports of the broker. */
 export function createMqttListener(options: MqttListenerOptions) {
   const { broker, host, tls, reporter } = options;

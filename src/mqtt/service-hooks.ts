@@ -49,8 +49,7 @@ export interface ServiceHooksOptions {
 /** The service as the broker asks it: which clients may come in, and what they may do. */
 export function createServiceHooks(options: ServiceHooksOptions): BrokerHooks {
   const rights = createReceiveRights(options);
-  const gatewayHeartbeats = createGatewayHeartbeats(options);
-  const services = { ...options, rights, gatewayHeartbeats };
+  const services = { ...options, rights, gatewayHeartbeats: createGatewayHeartbeats(options) };
   const { admit, offlineActors, sessions, refusedPushes, reporter, log } = options;
 
   async function letIn(request: ConnectRequest): Promise<ConnectAnswer> {
@@ -126,7 +125,7 @@ function refusalOf({ code }: DomainError): ConnectRefusal {
 
 /** The services that all clients use. */
 interface ClientServices extends Pick<ServiceHooksOptions, 'publish' | 'sessions' | 'clock'> {
-  readonly rights: ReceiveRights;
+  readonly rights: ReturnType<typeof createReceiveRights>;
   readonly gatewayHeartbeats: GatewayHeartbeats;
 }
 
@@ -332,8 +331,6 @@ function readGatewayId(clientId: string): GatewayId | undefined {
     return undefined;
   }
 }
-
-type ReceiveRights = ReturnType<typeof createReceiveRights>;
 
 /** Whether an actor may get a message on a topic now: which question of the domain decides. */
 function createReceiveRights({ watch, deviceTopics, readTopic }: ServiceHooksOptions) {

@@ -278,12 +278,6 @@ export function bareNumberOf(bytes: Uint8Array): number {
   return bareNumbers.at === length ? number : Number.NaN;
 }
 
-/**
- * Reads the usual push from its bytes: `{"value": number, "timestamp": "…Z"}`, the timestamp first
- * or absent. Undefined: it is anything else, which `readDatapoints` reads or refuses.
- */
-type PushByteReader = (bytes: Uint8Array) => NewDatapoint | undefined;
-
 /** Longer bodies are no usual push: these bytes hold any of the shape and some white space. */
 const bytesMax = 128;
 const none = new Uint8Array(0);
@@ -294,8 +288,12 @@ const closeBrace = 125;
 const valueKey = Buffer.from('"value"');
 const timestampKey = Buffer.from('"timestamp"');
 
-/** A reader of pushes, one at a time; it keeps none of their bytes. */
-export function createPushByteReader(): PushByteReader {
+/**
+ * A reader of usual pushes, one at a time: `{"value": number, "timestamp": "…Z"}`, the timestamp
+ * first or absent. Undefined: it is anything else, which `readDatapoints` reads or refuses. None of
+ * their bytes are kept.
+ */
+export function createPushByteReader(): (bytes: Uint8Array) => NewDatapoint | undefined {
   const cursor = new ByteCursor();
 
   /** The number behind the key of the value; NaN: another, or none. */

@@ -236,16 +236,14 @@ export function datapointsOfPoint(
   });
 }
 
-/** The source of a point's device; hosts have many measurements with the same fields. */
-type Naming = 'device' | 'host' | 'measurement';
-
 /**
  * The device of a point, and the values of all other tags in the order of their names: they are in
  * the sensor's id, so that two series do not become one sensor.
  */
 function deviceOf({ measurement, tags }: LinePoint): {
   readonly deviceId: string;
-  readonly naming: Naming;
+  /** The source of the device; hosts have many measurements with the same fields. */
+  readonly naming: 'device' | 'host' | 'measurement';
   readonly others: readonly string[];
 } {
   const host = tags.get('host');

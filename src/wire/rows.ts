@@ -20,14 +20,6 @@ interface RowForm {
   readonly slow: (datapoint: Datapoint) => string | LongText;
 }
 
-/** How a datapoint whose value is a number is written behind the ids: the same bytes. */
-type PutNumber = (
-  text: TextBytes,
-  number: number,
-  timestamp: number | undefined,
-  received: number,
-) => void;
-
 /** Lines of CSV. */
 export function createCsvRows(spelling: Spelling = v2Spelling): RowsWriter {
   if (!spelling.hasIdsInCsv) {
@@ -93,7 +85,13 @@ const objectEnd = Buffer.from('"}');
 
 function rowsWriter(
   formOf: (sensor: SensorRef) => RowForm,
-  putNumber: PutNumber,
+  /** How a datapoint whose value is a number is written behind the ids: the same bytes. */
+  putNumber: (
+    text: TextBytes,
+    number: number,
+    timestamp: number | undefined,
+    received: number,
+  ) => void,
   between?: Uint8Array,
 ): RowsWriter {
   // By the object: a reader of many sensors hands the same one over again and again.
@@ -171,15 +169,15 @@ type Pieces = (Uint8Array | LongText)[];
 /** Rows of all answers are written here, one step at a time; only what was written is kept. */
 const text = createTextBytes();
 
-/** Writes buckets as elements of a JSON array; undefined: not all of their values are numbers. */
-export type BucketRowsWriter = (buckets: readonly SensorBucket[]) => Buffer | undefined;
-
-/** As writers of single buckets do, each sensor in front unless `isOfOneSensor`, with commas. */
+/**
+ * Writes buckets as elements of a JSON array, as writers of single buckets do, each sensor in front
+ * unless `isOfOneSensor`; undefined: not all of their values are numbers.
+ */
 export function createBucketRows(
   plan: AggregationPlan,
   isOfOneSensor: boolean,
   spelling: Spelling = v2Spelling,
-): BucketRowsWriter {
+): (buckets: readonly SensorBucket[]) => Buffer | undefined {
   const keys = keysOf(plan).map((key) => Buffer.from(`,"${key}":`));
   const beginnings = new Map<SensorRef, Uint8Array>();
 

@@ -236,8 +236,7 @@ function locationOf(parameters: UpdateParameters): JsonValue | undefined {
   if (latitude === undefined || longitude === undefined) {
     throw invalid('give both lat and long, or none of them');
   }
-  const elevation = degrees(parameters, ['elevation'], 1_000_000);
-  return defined({ latitude, longitude, elevation });
+  return defined({ latitude, longitude, elevation: degrees(parameters, ['elevation'], 1_000_000) });
 }
 
 function degrees(

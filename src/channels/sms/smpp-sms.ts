@@ -8,7 +8,7 @@ import { createSemaphore } from '../../lib/scheduling/payer-queues.ts';
 import { channelLimits } from '../limits.ts';
 import { refused, retry } from '../outcome.ts';
 import type { SmppSettings } from '../provider-settings.ts';
-import { type Alphabet, cutToParts, partsOf } from './sms-text.ts';
+import { cutToParts, partsOf } from './sms-text.ts';
 
 interface SmppParts {
   readonly settings: SmppSettings;
@@ -72,7 +72,7 @@ function submitsOf(parts: {
     dest_addr_ton: 1,
     dest_addr_npi: 1,
     destination_addr: phone.replace(/^\+/, ''),
-    data_coding: codingOf(alphabet),
+    data_coding: alphabet === 'gsm' ? 0 : 8,
   };
   if (texts.length === 1) return [{ ...shared, short_message: { message: text } }];
   if (settings.long === 'payload') return [{ ...shared, message_payload: { message: text } }];
@@ -85,8 +85,6 @@ function submitsOf(parts: {
     },
   }));
 }
-
-const codingOf = (alphabet: Alphabet): number => (alphabet === 'gsm' ? 0 : 8);
 
 /** Type of number: 1 international, 3 of the network (a short code), 5 a name. */
 function sourceOf(from: string): Fields {

@@ -48,8 +48,7 @@ export async function handingOver(
   }
   const isHidden = resource.visibility === 'private';
   if (isHidden && (await grants.find(kind, id, user.username)).length === 0) {
-    const scopes = [viewScopeOf[kind]];
-    await grants.put({ kind, resource: id, username: user.username, scopes });
+    await grants.put({ kind, resource: id, username: user.username, scopes: [viewScopeOf[kind]] });
   }
   return { offeredTo: user.id };
 }

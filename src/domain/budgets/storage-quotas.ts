@@ -39,7 +39,7 @@ export interface StorageQuotas {
   /** Reserves quota for a stranger's push; the answer is called with the bytes stored. */
   hold(actor: Actor, owner: Username, bytes: number): (stored: number) => void;
   /** Bytes that strangers stored. */
-  readonly strangers: Pick<StrangerQuotas, 'add' | 'of' | 'recount'>;
+  readonly strangers: Pick<ReturnType<typeof createStrangerQuotas>, 'add' | 'of' | 'recount'>;
   /** Says of an account whether it signed itself up. */
   setSignUp(username: Username, isSignUp: boolean): void;
   /**
@@ -336,6 +336,5 @@ function createStrangerQuotas(shares: GuestShares) {
     },
   };
 }
-type StrangerQuotas = ReturnType<typeof createStrangerQuotas>;
 
 const full = (sentence: string): DomainError => new DomainError('storage_full', sentence);

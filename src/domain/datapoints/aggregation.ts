@@ -339,8 +339,7 @@ function createTallyList<Made>(
   function tallyAt(time: Instant): Tally {
     if (current !== undefined && time < current.end) return current;
     close();
-    const bucket = bucketOf?.(time) ?? { start: time, end: Number.POSITIVE_INFINITY };
-    current = openTally(bucket);
+    current = openTally(bucketOf?.(time) ?? { start: time, end: Number.POSITIVE_INFINITY });
     return current;
   }
 

@@ -297,10 +297,8 @@ async function notesOf(
   });
 }
 
-type DatapointsEvent = Extract<FeedEvent, { kind: 'datapoints' }>;
-
 /** An event whose datapoints are columns until a listener asks for them: mostly none does. */
-class StoredEvent implements DatapointsEvent {
+class StoredEvent implements Extract<FeedEvent, { kind: 'datapoints' }> {
   readonly kind = 'datapoints';
   readonly deviceId: DeviceId;
   readonly sensorId: SensorId;

@@ -262,8 +262,7 @@ function createPlaces({ gates, fullness }: StepRules) {
     const gate = gates.get(deviceId);
     const closed = gate?.kind === 'open' ? fullnessOf(gate) : gate?.refusal;
     if (closed !== undefined || gate?.kind !== 'open' || !gate.sensors.has(sensorId)) {
-      const refusal = closed ?? noSensor(deviceId, sensorId);
-      return { index: refused, sensor, refusal, count: 0 };
+      return { index: refused, sensor, refusal: closed ?? noSensor(deviceId, sensorId), count: 0 };
     }
     const place = { index: groups.length, sensor, gate, count: 0 };
     groups.push(place);

@@ -39,13 +39,6 @@ export type FeedEvent =
 /** Called with everything that is published, at once: it must not do long work in one go. */
 export type FeedListener = (events: readonly FeedEvent[]) => void;
 
-/** Events that wait until what other processes committed before them was published here. */
-export interface HeldEvents {
-  areAny(): boolean;
-  /** Resolves when those that are deferred now were handed to the listeners. */
-  released(): Promise<void>;
-}
-
 /** The live stream, to listeners, of what was stored and of changes; nothing is kept. */
 export interface Feed extends ChangeFeed {
   /** Hands the events to every listener, in order, at once unless deferred; never throws. */
@@ -56,7 +49,11 @@ export interface Feed extends ChangeFeed {
    */
   told?(): Promise<void>;
   /** Absent: none ever is. */
-  readonly held?: HeldEvents;
+  readonly held?: {
+    areAny(): boolean;
+    /** Resolves when those that are deferred now were handed to the listeners. */
+    released(): Promise<void>;
+  };
   /**
    * Makes the messages on each push for other processes, for the commit that stores it: its parts
    * where others want it, and last its own message. Absent: there never are others.

@@ -89,8 +89,7 @@ export function createActuators(options: {
     timedSettings.reserve(payer);
     try {
       const { revert } = await set(id, actuatorId, setting);
-      const at = revert?.at ?? clock.now();
-      timedSettings.watch({ deviceId: id, actuatorId, at }, payer);
+      timedSettings.watch({ deviceId: id, actuatorId, at: revert?.at ?? clock.now() }, payer);
     } catch (error) {
       timedSettings.release(payer);
       throw error;
@@ -163,8 +162,7 @@ export function createActuators(options: {
       const device = await requireSetting(actor, id);
       requireSmall(actor, value);
       requireRoomOn(actor, device, actuatorId, { ...actuatorOf(device, actuatorId), value });
-      const by = usernameOf(actor);
-      const setting = { value, by, payer: payerOf(actor) };
+      const setting = { value, by: usernameOf(actor), payer: payerOf(actor) };
       if (forMs === undefined) await set(id, actuatorId, setting);
       else await setForAWhile(id, actuatorId, { ...setting, forMs });
       const change = { deviceId: id, actuatorId, value };

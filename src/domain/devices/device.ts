@@ -112,22 +112,6 @@ export type DeviceHead = Pick<Device, 'id' | 'owner' | 'visibility' | 'createdAt
 /** Which devices a page of a list has; `readSome` reads them. */
 export type DeviceListing = Listing<'devices', DeviceHead>;
 
-/** The devices that a search wants to evaluate. */
-interface CandidateSearch {
-  readonly visibleTo: VisibleTo;
-  /** Texts of wanted devices: `owner`, `gateway_id`, `domain`; an engine may answer too many. */
-  readonly equals: ReadonlyMap<string, string>;
-  /** `next` of the answer before; absent: from the first one on. */
-  readonly after?: number;
-}
-
-/** The next devices that a search has to evaluate, a bounded number of them. */
-interface Candidates {
-  readonly devices: readonly DeviceHead[];
-  /** Where the next answer begins; undefined: there are no more. */
-  readonly next: number | undefined;
-}
-
 /** Some of the devices that were asked for. */
 export interface SomeDevices {
   /** Devices that exist, in the order asked for. */
@@ -151,7 +135,18 @@ export interface DeviceStore {
   list(
     page: ListPart & { readonly visibleTo: VisibleTo; readonly owner?: string },
   ): Promise<DeviceListing>;
-  candidates(search: CandidateSearch): Promise<Candidates>;
+  /** The next devices that a search wants to evaluate, a bounded number of them. */
+  candidates(search: {
+    readonly visibleTo: VisibleTo;
+    /** Texts of wanted devices: `owner`, `gateway_id`, `domain`; an engine may answer too many. */
+    readonly equals: ReadonlyMap<string, string>;
+    /** `next` of the answer before; absent: from the first one on. */
+    readonly after?: number;
+  }): Promise<{
+    readonly devices: readonly DeviceHead[];
+    /** Where the next answer begins; undefined: there are no more. */
+    readonly next: number | undefined;
+  }>;
   /** As many of these devices, in their order, as fit into memory beside what others read. */
   readSome(ids: readonly DeviceId[]): Promise<SomeDevices>;
   /** Whether each of these exists. */

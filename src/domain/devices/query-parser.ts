@@ -150,8 +150,7 @@ function readTest(cursor: Cursor): FieldTest {
   if (cursor.text[cursor.at] === '!' && cursor.text[cursor.at + 1] !== '=') {
     cursor.at += 1;
     skipSpace(cursor);
-    const name = readAbsentName(cursor);
-    return { operator: 'absent', name };
+    return { operator: 'absent', name: readAbsentName(cursor) };
   }
   const name = readName(cursor);
   const operator = readOperator(cursor);
@@ -160,12 +159,10 @@ function readTest(cursor: Cursor): FieldTest {
   }
   skipSpace(cursor);
   if (operator === '~=') {
-    const pattern = readPattern(cursor);
-    return { operator, name, pattern };
+    return { operator, name, pattern: readPattern(cursor) };
   }
   if (operator === '==' || operator === '!=') {
-    const anyOf = readList(cursor);
-    return { operator, name, anyOf };
+    return { operator, name, anyOf: readList(cursor) };
   }
   const start = cursor.at;
   const operand = readOperand(cursor);

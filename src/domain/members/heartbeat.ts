@@ -14,12 +14,6 @@ export interface HeartbeatListener {
   onLost?(): void;
 }
 
-/** A member whose beat stood still for some of our beats. */
-interface Silence {
-  readonly beat: number;
-  readonly since: number;
-}
-
 /**
  * Publishes each second that this process lives, and gives up members that do not. No clocks are
  * compared: a member is given up when it did not move while this process beat a few times, a second
@@ -31,7 +25,8 @@ export function createHeartbeat(options: {
   readonly log: Log;
 }) {
   const { store, listener, log } = options;
-  const silences = new Map<number, Silence>();
+  /** Members whose beat stood still for some of our beats. */
+  const silences = new Map<number, { readonly beat: number; readonly since: number }>();
   let known: readonly Member[] = [];
   let states = '';
   let beats = 0;

@@ -5,11 +5,6 @@ import type { ChannelName, DeviceState } from './notification.ts';
 /** Where a delivery goes: to a user, or to an actuator. */
 export type DeliveryTarget = ChannelName | 'actuation';
 
-/** The notification or social message that a delivery is part of. */
-type DeliverySource =
-  | { readonly kind: 'notification'; readonly id: NotificationId }
-  | { readonly kind: 'social'; readonly id: SocialId };
-
 /** How far a delivery came. */
 export type DeliveryProgress =
   | {
@@ -48,7 +43,10 @@ export interface FiledDelivery extends Omit<NewDelivery, 'isUnderWay' | 'account
 /** A delivery that this process has to try now; no other process does before the lease ends. */
 export interface ClaimedDelivery extends Omit<NewDelivery, 'progress' | 'isUnderWay'> {
   readonly id: string;
-  readonly source: DeliverySource;
+  /** The notification or social message that the delivery is part of. */
+  readonly source:
+    | { readonly kind: 'notification'; readonly id: NotificationId }
+    | { readonly kind: 'social'; readonly id: SocialId };
   readonly createdAt: Instant;
   /** Tries so far, with this one; also distinguishes two claims of the same delivery. */
   readonly attempts: number;

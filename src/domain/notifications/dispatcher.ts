@@ -180,7 +180,7 @@ export function createDispatcher(options: DispatcherOptions) {
 export type Dispatcher = ReturnType<typeof createDispatcher>;
 
 /** Tries a delivery once; never throws. */
-function createTry(options: DispatcherOptions, hostQueues: HostQueues) {
+function createTry(options: DispatcherOptions, hostQueues: ReturnType<typeof createHostQueues>) {
   const { users, channels, actuate, log, mustBeProven = false } = options;
   const networks = createNetworkShares(limits.deliveriesUnderWayPerNetworkMax);
   return async (delivery: ClaimedDelivery, stop: AbortSignal): Promise<Outcome> => {
@@ -270,7 +270,10 @@ interface Host {
   readonly queue: PayerQueues<EndOfWait>;
 }
 
-/** Bounds what one host may delay. Work waits only while all places are taken. */
+/**
+ * Bounds what one host that users name may delay, one payer after the other. Work waits only while
+ * all places are taken.
+ */
 export function createHostQueues(options: {
   readonly underWayMax: number;
   /** Over all hosts. */
@@ -342,9 +345,6 @@ export function createHostQueues(options: {
     },
   };
 }
-
-/** Work for hosts that users name: few at a time for each host, one payer after the other. */
-type HostQueues = ReturnType<typeof createHostQueues>;
 
 /** Work for networks that many names may lead to: so much at a time for each. */
 export function createNetworkShares(underWayMax: number) {

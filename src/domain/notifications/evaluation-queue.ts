@@ -109,7 +109,7 @@ interface Progress {
 function createWorkOff(parts: {
   readonly store: EvaluationStore;
   readonly runner: EvaluationRunner;
-  readonly own: OwnEvaluations;
+  readonly own: ReturnType<typeof createOwnEvaluations>;
   readonly due: ReadonlySet<DeviceId>;
 }) {
   const { store, runner, own, due } = parts;
@@ -130,7 +130,7 @@ function createWorkOff(parts: {
       const outcome = await goOn(deviceId, progress);
       if (outcome === 'over') return;
       if (outcome === 'waits') {
-        await pause(pauseMs);
+        await new Promise((resolve) => setTimeout(resolve, pauseMs));
         pauseMs = Math.min(2 * pauseMs, evaluationLimits.pauseMsMax);
         continue;
       }
@@ -230,8 +230,6 @@ function createWorkOff(parts: {
   return workOff;
 }
 
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
 /** An evaluation that a caller waits for here. */
 interface OwnEvaluation {
   /** Absent: time or a client calls for it. */
@@ -293,4 +291,3 @@ function createOwnEvaluations() {
     },
   };
 }
-type OwnEvaluations = ReturnType<typeof createOwnEvaluations>;

@@ -78,11 +78,10 @@ export function createEvaluationRunner(
     const rules = new Set(
       pushes.flatMap(({ sensorId }) => book.index.rulesOn(deviceId, sensorId, ownerFor(device))),
     );
-    const isKnown = ({ notification }: Rule) => remembered.has(notification.id);
     states.refresh(deviceId, remembered);
     await refresh(
       deviceId,
-      [...rules].filter((rule) => !isKnown(rule)),
+      [...rules].filter(({ notification }) => !remembered.has(notification.id)),
     );
     const evaluations = evaluatePushes(pushes, {
       isAgain: false,

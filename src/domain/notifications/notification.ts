@@ -54,7 +54,6 @@ export type Action =
     };
 
 export const notificationStatuses = ['active', 'inactive'] as const;
-export type NotificationStatus = (typeof notificationStatuses)[number];
 
 /** Fields of a notification that a client sets. */
 export interface NotificationDraft {
@@ -67,7 +66,7 @@ export interface NotificationDraft {
   readonly expires?: string | undefined;
   /** The least time between two sendings; 0: none. */
   readonly throttlingSeconds?: number | undefined;
-  readonly status: NotificationStatus;
+  readonly status: (typeof notificationStatuses)[number];
 }
 
 /** A standing rule: when the condition holds at a push, the action is done. */

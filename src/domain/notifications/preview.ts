@@ -243,16 +243,10 @@ async function replay(rule: Rule, moments: AsyncIterable<Moment>) {
   return { firings, ...counts, cameLate: late.count() };
 }
 
-/** So many datapoints of one sensor that were received at once. */
-interface Received {
-  readonly at: Instant;
-  count: number;
-}
-
 /** Counts datapoints, in the order of their times, that rules passed over when they came. */
 function createLateCount(maxAgeMs: number) {
-  /** By sensor, those that nothing newer was received before, in the order of their receipt. */
-  const inTime = new Map<string, Received[]>();
+  /** By sensor, counts of those that nothing newer was received before, in order of receipt. */
+  const inTime = new Map<string, { readonly at: Instant; count: number }[]>();
   let count = 0;
   return {
     add(deviceId: DeviceId, sensorId: SensorId, datapoint: Datapoint): void {

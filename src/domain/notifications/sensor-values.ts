@@ -298,8 +298,7 @@ export function createNewestTimes(datapoints: Pick<DatapointStore, 'scan'>) {
     async before(push: StoredPush): Promise<Newest> {
       const first = push.batch?.received[0] ?? push.datapoints[0]?.receivedAt;
       const received = first ?? Number.POSITIVE_INFINITY;
-      const isBefore = ({ receivedAt }: Datapoint): boolean => receivedAt < received;
-      return newestOf(datapoints, push, isBefore);
+      return newestOf(datapoints, push, ({ receivedAt }) => receivedAt < received);
     },
     keep({ deviceId, sensorId }: SensorRef, newest: Newest): void {
       const times = known.get(deviceId);

@@ -11,14 +11,12 @@ import { limits } from '../limits.ts';
 import { requirePerson } from '../users/account-access.ts';
 import type { UserStore } from '../users/user.ts';
 
-/** The thing to share, if it is the actor's to share. Throws invalid, forbidden, not_found. */
-type RequireShareable = (actor: Actor, kind: ResourceKind, id: string) => Promise<Resource>;
-
+/** Finds the thing to share, if it is the actor's. Throws invalid, forbidden, not_found. */
 export function createRequireShareable(options: {
   readonly access: Access;
   /** The device, gateway or project with this id. Throws invalid, not_found. */
   readonly findResource: (kind: ResourceKind, id: string) => Promise<Resource>;
-}): RequireShareable {
+}): (actor: Actor, kind: ResourceKind, id: string) => Promise<Resource> {
   return async (actor, kind, id) => {
     requireAccount(actor);
     const resource = await options.findResource(kind, id);

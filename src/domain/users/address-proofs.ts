@@ -165,8 +165,7 @@ export function createAddressProving(options: {
       const text = messageWords(languages).proof(user.username, code);
       // Not awaited: a slow provider must not hold the request.
       const { username } = user;
-      const askedFrom = wideNetworkOf(from);
-      void codes.send({ channel: by, username, address, text, askedFrom });
+      void codes.send({ channel: by, username, address, text, askedFrom: wideNetworkOf(from) });
     },
     /** Throws invalid when the code is wrong or too old. */
     async confirm(actor: Actor, given: AskedAddress & { readonly code: string }): Promise<void> {

@@ -92,7 +92,7 @@ function createFailureTelling(options: {
     if (part.length === 0) return;
     if (untold.size > 0) start();
     try {
-      await talk.ask(textOf(part.map(([, news]) => news)));
+      await talk.ask(JSON.stringify({ kind: 'failures', news: part.map(([, news]) => news) }));
     } catch {
       for (const [, news] of part) add(news, 'first');
       retry();
@@ -134,8 +134,6 @@ function together(
 }
 
 const beginning = '{"kind":"failures"';
-
-const textOf = (news: readonly FailureNews[]): string => JSON.stringify({ kind: 'failures', news });
 
 /** Nothing: it is about something else. */
 function readTold(text: string): readonly FailureNews[] {

@@ -99,7 +99,11 @@ export function createLoginLimiter(failures: FailureLimiters) {
 
 const cookiePattern = /^([\w-]{43})\.([\w-]{43})$/;
 
-/** `secret` is the installation's own. */
+/**
+ * Cookies that say "this browser has logged in to this account before". One gives no right: it only
+ * puts the browser's failed logins in a lane of their own [OWASP: device cookies]. `secret` is the
+ * installation's own.
+ */
 export function createDeviceCookies(secret: string) {
   const signatureOf = (nonce: string, userId: UserId): string =>
     signText(secret, `device cookie ${nonce} ${userId}`);
@@ -116,12 +120,6 @@ export function createDeviceCookies(secret: string) {
     },
   };
 }
-
-/**
- * Cookies that say "this browser has logged in to this account before". One gives no right: it only
- * puts the browser's failed logins in a lane of their own [OWASP: device cookies].
- */
-type DeviceCookies = ReturnType<typeof createDeviceCookies>;
 
 /**
  * The accounts that a client may mean by a username or e-mail address, the likeliest first: two at
@@ -213,7 +211,9 @@ export interface LoginParts {
  * that a flood of logins cannot starve pushes or other logins; an unknown user costs the same time
  * as a wrong password.
  */
-export function createLogins(options: LoginParts & { readonly deviceCookies: DeviceCookies }) {
+export function createLogins(
+  options: LoginParts & { readonly deviceCookies: ReturnType<typeof createDeviceCookies> },
+) {
   const { users, work, failures, clock, reporter } = options;
   const limiter = createLoginLimiter(failures);
   const checks = createPasswordChecks(work);

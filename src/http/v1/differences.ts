@@ -1,4 +1,4 @@
-import Type, { type TSchema } from 'typebox';
+import Type from 'typebox';
 import { DomainError } from '../../domain/errors.ts';
 import { parseDeviceId } from '../../domain/ids.ts';
 import { csvHeaderWithoutIds } from '../../wire/csv.ts';
@@ -84,7 +84,7 @@ function nothing({ query, accept }: RouteRequest): Answer {
 /** 200 for every success, and bare texts raw whatever Accept says [contract 2]. */
 function withOwnSuccess(route: Route): Route {
   const json = route.answer.content?.['application/json'];
-  const isText = json !== undefined && isString(json);
+  const isText = json !== undefined && 'type' in json && json.type === 'string';
   return {
     ...route,
     answer: { ...successData(route.answer), ...(isText && { content: rawText }) },
@@ -93,8 +93,6 @@ function withOwnSuccess(route: Route): Route {
 }
 
 const rawText = { 'text/plain': Type.String() };
-
-const isString = (schema: TSchema): boolean => 'type' in schema && schema.type === 'string';
 
 function success(answer: Answer, isText: boolean): Answer {
   if (answer.kind === 'empty') return { ...answer, status: 200 };

@@ -268,8 +268,7 @@ function listed<Step>(
     if (pause !== undefined) await pause;
     return left.next().value;
   };
-  const history = { ...counted, steps: stepsOf(next) };
-  return answerWith(history, { limit }, format, more);
+  return answerWith({ ...counted, steps: stepsOf(next) }, { limit }, format, more);
 }
 
 /** Items that are written at once: each takes some microseconds. */

@@ -14,13 +14,11 @@ import type { Services } from './services.ts';
 
 const route = routesOf('Retention');
 
-interface Place {
+const places: readonly {
   readonly path: string;
   readonly what: string;
   readonly of: (params: Params) => RetentionPlace;
-}
-
-const places: readonly Place[] = [
+}[] = [
   {
     path: '/devices/:device_id/sensors/:sensor_id/retention',
     what: 'a sensor',

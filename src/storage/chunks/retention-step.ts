@@ -181,7 +181,9 @@ function* keepHours(
   const [firstDay, lastDay] = [startOfDay(taken.firstTime), startOfDay(taken.lastTime)];
   const days = yield* answerOf(store.days(firstDay, lastDay));
   const shown = yield* answerOf(store.shown());
-  const there = new Map(days.flatMap(hoursOfDay).map((hour) => [hour.begin, hour]));
+  const there = new Map(
+    days.flatMap(({ summary }) => readHours(summary)).map((hour) => [hour.begin, hour]),
+  );
   // The hours that the datapoints were added to.
   const made = new Map<number, HourTally>();
   for (const columns of taken.columns) {
@@ -257,8 +259,6 @@ function writeHours(hours: readonly HourTally[]): Uint8Array {
 /** The hours of a row; of one that is damaged none. */
 export const readHours = (summary: Uint8Array): readonly HourTally[] =>
   unlessDamaged(() => hoursOf(decodeSummary(summary).stretches)) ?? [];
-
-const hoursOfDay = ({ summary }: DayRow): readonly HourTally[] => readHours(summary);
 
 /** The hours of these days that begin in the range, oldest first: at most so many. */
 export function hoursAmong(

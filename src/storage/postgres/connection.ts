@@ -36,11 +36,8 @@ function statementOf(sql: string): Statement {
   return statement;
 }
 
-/** A client or pool that can run one statement. */
-type Queryable = Pick<pg.ClientBase | pg.Pool, 'query'>;
-
 /** A session on this connection. */
-export function sessionOn(client: Queryable): SqlSession {
+export function sessionOn(client: Pick<pg.ClientBase | pg.Pool, 'query'>): SqlSession {
   async function query(sql: string, values: readonly Value[]): Promise<pg.QueryResult> {
     return client.query({ ...statementOf(sql), values: values.map(bound) });
   }

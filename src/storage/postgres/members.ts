@@ -18,17 +18,15 @@ const giveUp = `
   update members set state = 'lost' where member = $1 and beat = $2 and state = 'serving'`;
 const fence = 'update writers set ended = true where writer = $1';
 
-export interface MemberStoreOptions {
+/** Members in PostgreSQL. */
+export function createMemberStore(options: {
   readonly own: number;
   readonly connection: MemberConnection;
   readonly writer: Writer;
   /** The last places of others in the log when the newest commit had all its locks. */
   readonly before: () => LogPlaces;
   readonly figures: MemberStore['figures'];
-}
-
-/** Members in PostgreSQL. */
-export function createMemberStore(options: MemberStoreOptions): MemberStore {
+}): MemberStore {
   const { own, connection, writer, figures } = options;
   return {
     ...{ own, figures },

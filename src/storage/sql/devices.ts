@@ -121,8 +121,7 @@ function timedSettingOf({ device_id, id, details }: TimedRow): readonly TimedSet
   const actuator = actuatorFromRow({ id, details });
   if (actuator.revert === undefined) return [];
   // The row was written from parsed ids.
-  const deviceId = device_id as DeviceId;
-  return [{ deviceId, actuatorId: actuator.id, at: actuator.revert.at }];
+  return [{ deviceId: device_id as DeviceId, actuatorId: actuator.id, at: actuator.revert.at }];
 }
 
 function rowsOf(device: Device): DeviceRows {

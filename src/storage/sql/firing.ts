@@ -58,9 +58,6 @@ interface Filed {
  * Numbers of deliveries that may still be filed as waiting, of each notification and of each payer.
  * Counted once for all firings of a commit: to count thousands takes longer than to file one.
  */
-type DeliveryQuotas = ReturnType<typeof createDeliveryQuotas>;
-
-/** Quotas of one commit; nothing is counted yet. */
 function createDeliveryQuotas() {
   const ofNotification = new Map<number, number>();
   const ofPayer = new Map<string, number>();
@@ -144,7 +141,7 @@ export function createFireNotifications(options: NotificationEngine) {
   async function fire(
     session: ChangeSession,
     firing: Firing,
-    quotas: DeliveryQuotas,
+    quotas: ReturnType<typeof createDeliveryQuotas>,
   ): Promise<FiringOutcome> {
     const { notificationId, at, throttlingMs, deliveries } = firing;
     const asked = [notificationId, ...(cluster?.isOursValues(firing) ?? [])];

@@ -33,14 +33,6 @@ const recordFailure = `
 const selectSocial = 'select details from socials where id = $1';
 const changeSocial = 'update socials set status = $1, details = $2 where id = $3';
 
-interface ClaimedState {
-  readonly notification: number | null;
-  readonly social: string | null;
-  readonly payer: string;
-  readonly is_charged: number;
-  readonly details: string;
-}
-
 /** Records the outcome of a delivery, unless it was claimed again since. */
 function createCompleteDelivery({ cluster }: NotificationEngine) {
   const updateDelivery = `
@@ -52,7 +44,13 @@ function createCompleteDelivery({ cluster }: NotificationEngine) {
     const position = positionOf(completion.id);
     // An id that is not ours names none.
     if (!Number.isSafeInteger(position)) return;
-    const found = await session.first<ClaimedState>(selectClaimed, position, completion.attempts);
+    const found = await session.first<{
+      readonly notification: number | null;
+      readonly social: string | null;
+      readonly payer: string;
+      readonly is_charged: number;
+      readonly details: string;
+    }>(selectClaimed, position, completion.attempts);
     if (found === undefined) return;
     const { kind, at } = completion;
     if (kind === 'failed' && found.is_charged === 1) session.send(giveCredit, found.payer);

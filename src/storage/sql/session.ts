@@ -47,14 +47,13 @@ export interface SqlReader extends SqlSession {
 }
 
 /**
- * A change of what is stored, by its name among those of a store. It runs in the transaction of a
- * group commit: it throws to undo its own changes, and never begins or commits. Its arguments and
- * its answer can be sent to another thread.
+ * Changes of what a store holds, by their names. One runs in the transaction of a group commit: it
+ * throws to undo its own changes, and never begins or commits. Its arguments and its answer can be
+ * sent to another thread.
  */
-type Change = (session: ChangeSession, ...args: never[]) => Promise<unknown>;
-
-/** Changes of a store, by their names. */
-export type Writes = Readonly<Record<string, Change>>;
+export type Writes = Readonly<
+  Record<string, (session: ChangeSession, ...args: never[]) => Promise<unknown>>
+>;
 
 type ArgumentsOf<Changes, Name extends keyof Changes> = Changes[Name] extends (
   session: ChangeSession,

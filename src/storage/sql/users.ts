@@ -216,8 +216,7 @@ export function createUserStore(
         const users = (await reader.all<UserRow>(selectByUsername, username)).map(read);
         return { users: users.slice(offset, offset + limit), total: users.length };
       }
-      const kept = { kind: 'user', part: '*' };
-      const wanted = { columns: userColumns, from: 'users', kept };
+      const wanted = { columns: userColumns, from: 'users', kept: { kind: 'user', part: '*' } };
       return reader.inSnapshot(async (session) => {
         const { rows, total } = await readPage<UserRow>(session, wanted, [], { limit, offset });
         return { users: rows.map(read), total };

@@ -5,9 +5,6 @@ import type { ChunkLimits } from '../chunks/chunk-store.ts';
 import { sqliteLimits } from './sqlite-limits.ts';
 import { createChunkRenewal, type RenewalFigures } from './timeseries/chunk-renewal.ts';
 
-/** When chunks are renewed; tests shrink it. */
-type RenewalTimes = Readonly<Record<keyof typeof sqliteLimits.renewal, number>>;
-
 /** A report on renewal, published whenever it changed. */
 export interface RenewalReport extends Readonly<RenewalFigures> {
   /** Whether a walk through all chunks came to its end. */
@@ -28,7 +25,8 @@ export function createBackgroundRenewal(options: {
   readonly onWritten: () => void;
   /** When the writer last carried out a call, by `performance.now()`. */
   readonly calledAt: () => number;
-  readonly times?: RenewalTimes;
+  /** When chunks are renewed; tests shrink it. */
+  readonly times?: Readonly<Record<keyof typeof sqliteLimits.renewal, number>>;
 }) {
   const { database, chunks, tell, onWritten, calledAt, times = sqliteLimits.renewal } = options;
   const renewal = createChunkRenewal(database, chunks);

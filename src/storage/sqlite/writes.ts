@@ -119,7 +119,7 @@ export function createRunBatch(database: DatabaseSync, writes: Writes, hasRoom: 
 interface BatchContext {
   readonly database: DatabaseSync;
   readonly writes: Writes;
-  readonly statements: Statements;
+  readonly statements: ReturnType<typeof prepare>;
   readonly hasRoom: HasCapacity;
 }
 
@@ -161,5 +161,3 @@ const prepare = (database: DatabaseSync) => ({
   release: database.prepare('release one_call'),
   undo: database.prepare('rollback to one_call'),
 });
-
-type Statements = ReturnType<typeof prepare>;

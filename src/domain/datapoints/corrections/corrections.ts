@@ -274,8 +274,7 @@ function createTally({ until, clock }: Search) {
     finish(): Touched | undefined {
       if (count === 0) return undefined;
       const ahead = [aheadFirst, aheadLast] as const;
-      const reach = aheadFirst === Infinity ? { until } : { until, ahead };
-      return { count, from, to, reach };
+      return { count, from, to, reach: aheadFirst === Infinity ? { until } : { until, ahead } };
     },
   };
 }

@@ -24,11 +24,6 @@ import type { KnownRange, PartsLoading, SeriesParts } from './series-parts.ts';
 import { type SeriesState, statesOf } from './series-state.ts';
 import type { ViewSeries } from './series-view.ts';
 
-interface Suspect {
-  readonly row: number;
-  readonly time: Instant;
-}
-
 /** Where datapoints of these batches may be stored already; undefined: all of them are new. */
 function suspectRange(
   { bucket, series, newestStored: newest }: SeriesKey & { readonly newestStored: Instant },
@@ -63,7 +58,7 @@ async function findRepeats(options: {
   readonly parts: SeriesParts | undefined;
 }): Promise<ReadonlySet<number>> {
   const { session, view, sensor, newest, newestStored, staged, batch, parts } = options;
-  const suspects: Suspect[] = [];
+  const suspects: { readonly row: number; readonly time: Instant }[] = [];
   for (let row = 0; row < batch.count; row += 1) {
     const time = batch.times[row] ?? 0;
     if (batch.timed[row] === 1 && time <= newest) suspects.push({ row, time });
@@ -107,18 +102,15 @@ function keysOf(batches: readonly ColumnBatch[]): ReadonlySet<string> {
   return keys;
 }
 
-/** The result of an append, for the code that moves datapoints to chunks. */
-interface Appended {
-  readonly outcomes: readonly AppendOutcome[];
-  readonly rows: readonly Pick<HotRow, 'bucket' | 'series' | 'count'>[];
-}
-
 /** Appends a batch inside a transaction: the sensors' rows say what is stored already. */
 export async function appendPushes(
   session: WriteSession,
   batch: readonly Push[],
   looking: AppendReads,
-): Promise<Appended> {
+): Promise<{
+  readonly outcomes: readonly AppendOutcome[];
+  readonly rows: readonly Pick<HotRow, 'bucket' | 'series' | 'count'>[];
+}> {
   const { limits } = looking;
   const outcomes: AppendOutcome[] = batch.map(() => ({ kind: 'missing' }));
   const states = await statesOf(session, batch, looking);

@@ -145,14 +145,6 @@ const setAside = `
 /** Said of chunks in damaged_points. */
 export const asideSentence = 'a chunk cannot be read and was set aside';
 
-interface Row {
-  readonly ordinal: number;
-  readonly count: number;
-  readonly points: Uint8Array;
-  readonly allRows: number;
-  readonly allCount: number;
-}
-
 /** Moves the oldest datapoints of a sensor from "hot" to chunks; answers what is left in "hot". */
 export async function flushSeries(
   session: WriteSession,
@@ -160,7 +152,13 @@ export async function flushSeries(
   { limits, damaged }: { readonly limits: HotLimits; readonly damaged: DamagedRows },
 ): Promise<{ readonly rows: number; readonly count: number }> {
   const { bucket, series } = key;
-  const rows = await session.all<Row>(selectHot, bucket, series, limits.flushDatapointsPerStep);
+  const rows = await session.all<{
+    readonly ordinal: number;
+    readonly count: number;
+    readonly points: Uint8Array;
+    readonly allRows: number;
+    readonly allCount: number;
+  }>(selectHot, bucket, series, limits.flushDatapointsPerStep);
   const last = rows.at(-1);
   if (last === undefined) return { rows: 0, count: 0 };
   const batches: ColumnBatch[] = [];

@@ -84,17 +84,12 @@ const lockSensor = `
   where device_id = $1 and sensor_id = $2 and bucket = $3 for no key update`;
 const oldestOutside = `select min(min_time) as time from hot where ${isOf}`;
 
-/** The report of a step of retention, with its series; -1: there is no such sensor. */
-interface RetentionOutcome extends RetentionReport {
-  readonly series: number;
-}
-
-/** Takes one step: hours that are too old, or else the oldest datapoints. */
+/** Takes a step: hours that are too old, or the oldest datapoints; series -1: no such sensor. */
 export async function takeOldDatapoints(
   session: WriteSession,
   { deviceId, sensorId }: SensorRef,
   { limits, ...ages }: RetentionLimits & { readonly limits: HotLimits },
-): Promise<RetentionOutcome> {
+): Promise<RetentionReport & { readonly series: number }> {
   const key = await session.first<SeriesKey>(lockSensor, deviceId, sensorId, bucketOf(deviceId));
   if (key === undefined) return { ...nothingTaken, series: -1, state: 'done' };
   const { bucket, series } = key;

@@ -18,11 +18,6 @@ const selectBytes = (part: Missing['what']): string => `
   select id, ${part} as bytes from chunks where ${range} and id = any($5::bigint[])`;
 const selections = { points: selectBytes('points'), summary: selectBytes('summary') };
 
-interface BytesRow {
-  readonly id: number;
-  readonly bytes: Uint8Array | null;
-}
-
 /** Another process may write chunks anew all the time: so many attempts find them all once. */
 const attemptsMax = 20;
 
@@ -62,7 +57,7 @@ export function createViewSeries(options: {
     const max = missing.what === 'summary' ? limits.summariesPerFetch : limits.chunksPerFetch;
     const wanted = neighbours(heads, missing, max);
     const times = wanted.map(({ minTime }) => minTime);
-    const rows = await session.all<BytesRow>(
+    const rows = await session.all<{ readonly id: number; readonly bytes: Uint8Array | null }>(
       selections[missing.what],
       ...[bucket, series, Math.min(...times), Math.max(...times)],
       wanted.map(({ id }) => id),
