@@ -10,8 +10,8 @@ export const memberLimits = {
   logLookMs: 250,
   /** A process that received nothing of the others for so long trusts nothing remembered. */
   trustMs: 1_000,
-  /** For how long it then trusts what it has read. */
-  rememberedMs: 250,
+  /** For how long it then trusts what it has read: less than the barrier. */
+  rememberedMs: 750,
   /** Longest wait of a value for older ones of others; longer where nothing else is stored. */
   heldBackMs: 15_000,
   /** How long the answer to a change waits for the others to have received it. */

@@ -90,7 +90,7 @@ export function createBrokerContext(options: BrokerOptions) {
     });
   const { heard } = ownership ?? {};
   return {
-    ...{ ...completion, authority, clock, log, journal, tree, queue, registry, wills },
+    ...{ ...completion, authority, clock, log, journal, outbound, tree, queue, registry, wills },
     ...{ cluster, claims, ownership, wanted, handOnShares, frameLimits, waiting: budgets.waiting },
     retainedDelivery: createRetainedDelivery({ retained, outbound, clock, heard }),
     partialBytes: budgets.of('partial_bytes'),

@@ -60,7 +60,7 @@ interface Listening {
  */
 export function listenToOthers(peers: Peers, listening: Listening): () => void {
   const { context, shared } = listening;
-  const { ownership, journal, retained } = context;
+  const { ownership, journal, outbound, retained } = context;
   /** Topics whose retained message only the store knows. */
   const doubtful = new Set<string>();
   const lookAgain = createReadAgain(peers, listening);
@@ -105,6 +105,7 @@ export function listenToOthers(peers: Peers, listening: Listening): () => void {
   peers.onActed(async () => {
     await renewRetained();
     await ownership?.givenAway();
+    await outbound.decided();
     await journal.settled();
   });
   peers.onTold(async (text, isOwn) => {

@@ -20,6 +20,7 @@ export function createOutbound(options: {
   readonly claims?: { giveBack(share: Share): void } | undefined;
 }) {
   const { authority, queue, journal, counters, claims } = options;
+  const deciding = new Set<Promise<void>>();
 
   function drop(why: DropReason): void {
     counters.dropped[why] += 1;
@@ -67,10 +68,11 @@ export function createOutbound(options: {
   /** The same for one that was found in the log: those that come meanwhile wait behind it. */
   function offerFound(session: Session, delivery: Delivery, terms: DeliveryTerms): void {
     const decided = offerNow(session, delivery, terms);
+    if (decided === undefined) return;
+    deciding.add(decided);
+    void decided.finally(() => deciding.delete(decided));
     // A message that will wait for a client is on disk before its sender is answered.
-    if (decided !== undefined && terms.qos > 0 && session.isDurable) {
-      journal.hold(decided, delivery.message.payer);
-    }
+    if (terms.qos > 0 && session.isDurable) journal.hold(decided, delivery.message.payer);
   }
 
   /** Resolves, and never rejects, once it is known what becomes of the message. */
@@ -153,5 +155,8 @@ export function createOutbound(options: {
     if (frame.payload !== undefined) link.writer.write(frame.payload);
   }
 
-  return { offer, offerFound, admits, tryAdmit };
+  /** Resolves when it is known what becomes of all messages that were offered until now. */
+  const decided = (): Promise<unknown> => Promise.all(deciding);
+
+  return { offer, offerFound, admits, tryAdmit, decided };
 }
