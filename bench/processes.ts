@@ -45,7 +45,7 @@ const { values } = parseArgs({
 const sliceMs = Number(values.seconds) * 1_000;
 const rounds = Number(values.pairs) + 1;
 const subscribers = 10;
-const topic = sensorTopics[0] ?? '';
+const [topic = '', topicOfFar = ''] = sensorTopics;
 const delayed = 1_000;
 const perSecond = 200;
 const queued = 20;
@@ -146,8 +146,8 @@ async function deliverBetween(): Promise<void> {
 }
 
 /** A push over HTTP; whether it was acknowledged. */
-async function push(to: Process): Promise<boolean> {
-  const path = `${to.url}/api/v2/${topic}`;
+async function push(to: Process, sensor = topic): Promise<boolean> {
+  const path = `${to.url}/api/v2/${sensor}`;
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
   const body = JSON.stringify({ value: -1 });
   try {
@@ -247,7 +247,7 @@ function keepPushing(to: Process): () => Promise<number> {
   };
 }
 
-/** Pushes at one process while another one, pushed to as well, is far from the database. */
+/** Pushes at one process while another one, pushed to for other sensors, is far from the database. */
 async function besideSlowLink(): Promise<void> {
   const link = await openProxy(Number(new URL(server.url).port));
   const url = new URL(environment.KIPIMO_DATABASE_URL);
@@ -260,7 +260,8 @@ async function besideSlowLink(): Promise<void> {
     const pushAll = async (to: Process) => {
       while (!over.aborted) {
         const startedAt = performance.now();
-        if (!(await push(to))) throw new Error('a push was refused');
+        if (!(await push(to, to === far ? topicOfFar : topic)))
+          throw new Error('a push was refused');
         if (to === other) waits.push(performance.now() - startedAt);
         await wait(10);
       }

@@ -21,6 +21,8 @@ export interface MemberConnection extends SqlSession {
    * entries also the listeners here.
    */
   notify: OnNews;
+  /** As `all`, before the statements that wait: over a slow link each takes a second. */
+  readonly urgent: SqlSession['all'];
   close(): Promise<void>;
 }
 
@@ -40,6 +42,9 @@ export function createMemberConnection(url: string, log: Log): MemberConnection 
   let open: Promise<pg.Client> | undefined;
   let last: pg.Client | undefined;
   let isClosed = false;
+  let isBusy = false;
+  /** Statements that wait for those before: one is under way at a time. */
+  const waiting: PromiseWithResolvers<void>[] = [];
   const tell: OnNews = (own) => {
     for (const listener of listeners) listener(own);
   };
@@ -73,7 +78,27 @@ export function createMemberConnection(url: string, log: Log): MemberConnection 
     return client;
   }
 
-  async function use<Answer>(work: (session: SqlSession) => Promise<Answer>): Promise<Answer> {
+  async function use<Answer>(
+    work: (session: SqlSession) => Promise<Answer>,
+    isUrgent = false,
+  ): Promise<Answer> {
+    if (isBusy) {
+      const turn = Promise.withResolvers<void>();
+      if (isUrgent) waiting.unshift(turn);
+      else waiting.push(turn);
+      await turn.promise;
+    }
+    isBusy = true;
+    try {
+      return await useNow(work);
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) isBusy = false;
+      else next.resolve();
+    }
+  }
+
+  async function useNow<Answer>(work: (session: SqlSession) => Promise<Answer>): Promise<Answer> {
     if (isClosed) throw unavailable('the storage is closed');
     open ??= connect();
     const own = open;
@@ -84,6 +109,8 @@ export function createMemberConnection(url: string, log: Log): MemberConnection 
         if (open === own) open = undefined;
         log.debug({ err: error }, 'the connection of members was lost');
         own.then((client) => client.end()).catch(() => undefined);
+        // Each would wait for a connection of its own.
+        for (const turn of waiting.splice(0)) turn.reject(asRefusal(error));
       }
       throw asRefusal(error);
     }
@@ -107,6 +134,7 @@ export function createMemberConnection(url: string, log: Log): MemberConnection 
     all: (sql, ...values) => use((session) => session.all(sql, ...values)),
     first: (sql, ...values) => use((session) => session.first(sql, ...values)),
     run: (sql, ...values) => use((session) => session.run(sql, ...values)),
+    urgent: (sql, ...values) => use((session) => session.all(sql, ...values), true),
     onNotified(listener) {
       const own: OnNews = (entries) => listener(entries);
       listeners.add(own);
