@@ -247,7 +247,7 @@ function keepPushing(to: Process): () => Promise<number> {
   };
 }
 
-/** Pushes at one process while another one, pushed to for other sensors, is far from the database. */
+/** Pushes at one process while another one, pushed to as well, is far from the database. */
 async function besideSlowLink(): Promise<void> {
   const link = await openProxy(Number(new URL(server.url).port));
   const url = new URL(environment.KIPIMO_DATABASE_URL);

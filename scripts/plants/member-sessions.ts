@@ -80,4 +80,36 @@ export const plantsOfMemberSessions: readonly Plant[] = [
     },
     patches: [patch('src/mqtt/broker/wills.ts', "return 'full';", "return 'over';")],
   },
+  {
+    name: 'others are heard beside a full page of the log',
+    ...{ file: 'src/feed/log-reading.test.ts', test: 'beside others that write a page' },
+    says: /falsy/,
+    patches: [patch('src/feed/log-reading.ts', '      heardAt = goal.askedAt;\n', '')],
+  },
+  {
+    name: 'what was read while others were unheard is forgotten',
+    ...{ file: 'src/domain/devices/devices.test.ts', test: 'devices of a short list' },
+    says: /cannot be heard/,
+    patches: [
+      patch('src/domain/devices/devices.ts', " && change.kind !== 'unheard') return;", ') return;'),
+    ],
+  },
+  {
+    name: 'reading waits for deliveries whose rights are being looked up',
+    ...{ file: 'src/mqtt/broker/outbound.test.ts', test: 'what becomes of deliveries' },
+    says: /being asked for/,
+    patches: [patch('src/mqtt/broker/outbound.ts', '    deciding.add(decided);\n', '')],
+  },
+  {
+    name: 'heartbeats go before what waits',
+    ...{ file: 'src/storage/postgres/member-connection.test.ts', test: 'a heartbeat waits' },
+    says: /beat/,
+    patches: [
+      patch(
+        'src/storage/postgres/member-connection.ts',
+        'if (isUrgent) waiting.unshift(turn);\n      else waiting.push(turn);',
+        'waiting.push(turn);',
+      ),
+    ],
+  },
 ];

@@ -48,7 +48,11 @@ export const plantsUnderNemesis: readonly Plant[] = [
     says: /was given up, and took a value/,
     patches: [
       patch('src/storage/postgres/membership.ts', 'member = $2 and not ended', 'member = $2'),
-      patch('src/storage/postgres/members.ts', "if (row?.counted !== 1) return 'lost';", ''),
+      patch(
+        'src/storage/postgres/members.ts',
+        "members[0]?.counted === true ? members : 'lost'",
+        'members',
+      ),
     ],
   },
   {

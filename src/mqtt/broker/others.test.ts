@@ -32,7 +32,8 @@ test('what others retained is read again when the store could not be asked', asy
     onTold: (listener: (text: string) => Promise<void>) => void told.push(listener),
     onActed: (work: () => Promise<void>) => void acted.push(work),
   };
-  const context = { journal: { settled: async () => undefined }, retained };
+  const outbound = { decided: async () => undefined };
+  const context = { journal: { settled: async () => undefined }, outbound, retained };
   const parts = { context, shared, deliverEvent: () => undefined };
   listenToOthers(peers as never, parts as never);
   await told[0]?.(writeTalk({ kind: 'retained', topics: ['d/t'] }));

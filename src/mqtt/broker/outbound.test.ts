@@ -75,3 +75,38 @@ test('what a group’s member that ended was being asked about goes to another m
   assert.equal(handedOn.length, 3);
   assert.equal(queued.length, 0);
 });
+
+test('what becomes of deliveries is known once the rights of each are', async () => {
+  const verdicts = [1, 2].map(() => Promise.withResolvers<boolean>());
+  let asked = 0;
+  const queued: unknown[] = [];
+  const outbound = createOutbound({
+    authority: {
+      tryQueue: () => 'unknown',
+      mayQueue: () => verdicts[asked++]?.promise ?? Promise.resolve(true),
+    } as never,
+    queue: {
+      add: (_: Session, { message }: Delivery) => void queued.push(message.origin?.at),
+    } as never,
+    journal: { hold() {} },
+    counters: createCounters(),
+  });
+  const session = aSession();
+  const terms = { qos: 1, retain: false, identifiers: [] } as const;
+  const offer = (at: number): void =>
+    outbound.offer(session, Object.assign(from(1, at), { keep: () => undefined }), terms);
+  offer(1);
+  offer(2);
+  let isDecided = false;
+  const decided = outbound.decided().then(() => {
+    isDecided = true;
+  });
+  const soon = () => new Promise((resolve) => setImmediate(resolve));
+  verdicts[0]?.resolve(true);
+  await soon();
+  assert.deepEqual([queued, isDecided], [[1], false], 'the second one is being asked for');
+  verdicts[1]?.resolve(true);
+  await decided;
+  assert.deepEqual(queued, [1, 2]);
+  await outbound.decided();
+});
