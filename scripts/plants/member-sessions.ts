@@ -87,11 +87,15 @@ export const plantsOfMemberSessions: readonly Plant[] = [
     patches: [patch('src/feed/log-reading.ts', '      heardAt = goal.askedAt;\n', '')],
   },
   {
-    name: 'what was read while others were unheard is forgotten',
-    ...{ file: 'src/domain/devices/devices.test.ts', test: 'devices of a short list' },
-    says: /cannot be heard/,
+    name: 'what was read long before counts only while others are heard',
+    ...{ file: 'src/feed/shared-feed.test.ts', test: 'one that hears nothing is waited for' },
+    says: /strictly equal/,
     patches: [
-      patch('src/domain/devices/devices.ts', " && change.kind !== 'unheard') return;", ') return;'),
+      patch(
+        'src/feed/shared-feed.ts',
+        'performance.now() - readAt < memberLimits.rememberedMs',
+        'readAt > 0',
+      ),
     ],
   },
   {

@@ -46,9 +46,7 @@ export type Change =
   /** Settings that administrators made for the whole installation. */
   | Of<'settings_changed'>
   /** Another process made changes, and it is unknown which. */
-  | Of<'anything'>
-  /** Other processes cannot be heard: what was read before this moment may be old. */
-  | Of<'unheard'>;
+  | Of<'anything'>;
 
 interface Members {
   deviceIds: readonly DeviceId[];
@@ -65,11 +63,11 @@ export interface ChangeFeed {
   /** Calls the listener from now on; the answer ends that. */
   onChange(listener: ChangeListener): () => void;
   /**
-   * Whether changes that other processes made up to a moment ago were received, or what is
-   * remembered was read a moment ago; false: it was published that they are `unheard`. Absent:
-   * there are no other processes.
+   * Whether what was asked of the store at this moment (performance.now) counts: changes that other
+   * processes made up to a moment ago were received, or it was a moment ago. Absent: there are no
+   * other processes.
    */
-  isCurrent?(): boolean;
+  isCurrent?(readAt: number): boolean;
 }
 
 /** Part of the change feed that a cache needs. */

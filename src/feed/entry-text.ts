@@ -183,7 +183,6 @@ const kinds: Readonly<Record<Change['kind'], true>> = {
   rule_changed: true,
   settings_changed: true,
   anything: true,
-  unheard: true,
 };
 
 const anything: Change = { kind: 'anything' };

@@ -163,8 +163,12 @@ test('beside others that write a page in the time of each read it hears them', a
       reading.rest();
     },
   });
+  // An attempt ends, and another one follows it.
   await reading.look();
+  assert.equal(await reading.heard(), true);
+  while (acts < 50 * page) await soon();
   assert.ok(isCurrent);
+  await reading.end();
 });
 
 for (const size of [200, 90]) {

@@ -68,7 +68,9 @@ export function createLogReading(options: {
       goal ??= { askedAt: performance.now(), places: await shared.lastPlaces() };
       if (!held.isActedOn(goal.places)) continue;
       heardAt = goal.askedAt;
-      goal = undefined;
+      // Another attempt follows: callers wait for the end of one, and there is work between two.
+      isAskedAgain = true;
+      break;
     }
     if (!mayTidy || isResting) return;
     tidiedAt = performance.now();

@@ -19,7 +19,7 @@ import { createLogReading } from './log-reading.ts';
 
 /** A feed whose changes reach the other processes on the same database, and theirs this one. */
 export interface SharedFeed extends Feed {
-  isCurrent(): boolean;
+  isCurrent(readAt: number): boolean;
   figures(): Pick<MemberFigures, 'unheardSeconds' | 'deferred'>;
   readonly peers: Peers;
   /** Publishes a change here alone. */
@@ -54,7 +54,6 @@ export function createSharedFeed(options: {
   const reading = createLogReading({ shared, act, acted, first: writeOwed, log, heldBackMs });
   const { look, held } = reading;
   let owes = false;
-  let forgotAt = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
   let endNews: (() => void) | undefined;
 
@@ -144,13 +143,8 @@ export function createSharedFeed(options: {
       rest: reading.rest,
       heard: reading.heard,
     },
-    isCurrent() {
-      const now = performance.now();
-      if (reading.isCurrent() || now - forgotAt < memberLimits.rememberedMs) return true;
-      forgotAt = now;
-      void local.publishChange({ kind: 'unheard' });
-      return false;
-    },
+    isCurrent: (readAt) =>
+      reading.isCurrent() || performance.now() - readAt < memberLimits.rememberedMs,
     figures: reading.figures,
     async start() {
       endNews = shared.onNews((own = []) => {

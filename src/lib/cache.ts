@@ -91,24 +91,34 @@ export function createLruCache<Key extends {}, Value>(
 export function createReadThroughCache<Key extends {}, Value>(options: {
   readonly entriesMax: number;
   readonly weight?: CacheWeight<Value>;
-  /** Whether a cached value may still be answered; absent: until it is forgotten. */
-  readonly isCurrent?: (value: Value) => boolean;
+  /**
+   * Whether a cached value may still be answered that was asked for at `readAt` (performance.now);
+   * absent: until it is forgotten.
+   */
+  readonly isCurrent?: (value: Value, readAt: number) => boolean;
 }) {
-  const kept = createLruCache<Key, Value>(options.entriesMax, options.weight);
+  const { weight } = options;
+  const kept = createLruCache<Key, { readonly value: Value; readonly readAt: number }>(
+    options.entriesMax,
+    weight && { ...weight, weigh: ({ value }) => weight.weigh(value) },
+  );
   const reading = new Map<Key, Promise<Value>>();
 
   function peek(key: Key): Value | undefined {
-    const value = kept.get(key);
-    return value === undefined || options.isCurrent?.(value) === false ? undefined : value;
+    const known = kept.get(key);
+    if (known === undefined) return undefined;
+    const { value, readAt } = known;
+    return options.isCurrent?.(value, readAt) === false ? undefined : value;
   }
 
   async function readAndKeep(key: Key, read: () => Promise<Value>): Promise<Value> {
+    const readAt = performance.now();
     const own = read();
     reading.set(key, own);
     try {
       const value = await own;
       // Unless the key was forgotten meanwhile: then the value may be the one before a change.
-      if (reading.get(key) === own && value !== undefined) kept.set(key, value);
+      if (reading.get(key) === own && value !== undefined) kept.set(key, { value, readAt });
       return value;
     } finally {
       if (reading.get(key) === own) reading.delete(key);
@@ -122,8 +132,8 @@ export function createReadThroughCache<Key extends {}, Value>(options: {
     async get(key: Key, read: () => Promise<Value>): Promise<Value> {
       return peek(key) ?? reading.get(key) ?? readAndKeep(key, read);
     },
-    /** Keeps a value that was read beside other ones. */
-    keep: kept.set,
+    /** Keeps a value that was read beside other ones, which were asked for at `readAt`. */
+    keep: (key: Key, value: Value, readAt: number): void => kept.set(key, { value, readAt }),
     /** The value may have changed: what is being read at the moment is answered, and not kept. */
     forget(key: Key): void {
       kept.delete(key);

@@ -43,6 +43,8 @@ export const mqttLimits = {
   queuedBytesMax: 8 * 1_048_576,
   /** Deliveries to one session that wait until its rights are known. */
   deliveriesWaitingMax: 1_000,
+  /** How long what other processes wrote waits to be read for deliveries that wait so. */
+  decisionMsMax: 100,
   /** Bytes a client has not read yet; beyond it QoS 0 is dropped and the rest waits. */
   socketBufferBytesMax: 1_048_576,
   /** Bytes all clients have not read; beyond it the clients with the most are disconnected. */

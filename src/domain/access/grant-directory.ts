@@ -13,6 +13,7 @@ interface Reaching {
 /** Scopes that reach one user on one thing; `known` is absent while they are being read. */
 interface GrantEntry {
   readonly reading: Promise<Reaching>;
+  readonly readAt: number;
   known?: Reaching;
 }
 
@@ -116,16 +117,18 @@ export function createGrantDirectory(
   return {
     /** The scopes, if they are at hand now. Undefined: not known, ask `scopesOn`. */
     peek(resource: Resource, username: Username): readonly Scope[] | undefined {
-      if (changes.isCurrent?.() === false) return undefined;
-      const known = cache.get(resource, username)?.known;
-      return known?.owner === resource.owner ? known.scopes : undefined;
+      const entry = cache.get(resource, username);
+      if (entry === undefined || changes.isCurrent?.(entry.readAt) === false) return undefined;
+      return entry.known?.owner === resource.owner ? entry.known.scopes : undefined;
     },
     /** The scopes of this kind of thing; empty: nothing reaches the user. */
     async scopesOn(resource: Resource, username: Username): Promise<readonly Scope[]> {
-      if (changes.isCurrent?.() === false) cache.forget(resource, username);
-      const found = await cache.get(resource, username)?.reading;
+      const before = cache.get(resource, username);
+      const counts = before !== undefined && changes.isCurrent?.(before.readAt) !== false;
+      const found = counts ? await before.reading : undefined;
       if (found?.owner === resource.owner) return found.scopes;
-      const entry: GrantEntry = { reading: read(resource, username) };
+      const readAt = performance.now();
+      const entry: GrantEntry = { reading: read(resource, username), readAt };
       cache.set(resource, username, entry);
       try {
         entry.known = await entry.reading;
@@ -167,7 +170,6 @@ function forgetChanged(cache: GrantCache, change: Change): void {
       return;
     case 'account_removed':
     case 'anything':
-    case 'unheard':
       // The account's groups and projects went with it, whatever they reached; or it is unknown.
       cache.clear();
       return;

@@ -38,7 +38,7 @@ export function createDeviceDirectory(store: DeviceStore, changes: ChangeSource)
   const remembering = (entriesMax: number, max: number) =>
     createReadThroughCache<DeviceId, Device | undefined>({
       ...{ entriesMax, weight: { max, weigh: charactersOf } },
-      isCurrent: () => changes.isCurrent?.() !== false,
+      isCurrent: (_, readAt) => changes.isCurrent?.(readAt) !== false,
     });
   const { deviceCacheEntriesMax: most, deviceCacheCharactersMax: charactersMax } = limits;
   const devices = remembering(most, charactersMax);
@@ -52,7 +52,7 @@ export function createDeviceDirectory(store: DeviceStore, changes: ChangeSource)
   }
   changes.onChange(async (change) => {
     if ('deviceId' in change) forget(change.deviceId);
-    if (change.kind !== 'anything' && change.kind !== 'unheard') return;
+    if (change.kind !== 'anything') return;
     changesSeen += 1;
     devices.clear();
     listed.clear();
@@ -99,12 +99,12 @@ export function createDeviceDirectory(store: DeviceStore, changes: ChangeSource)
     async readSome(ids) {
       const known = peekSome(ids);
       if (known.taken > 0) return known;
-      const seenBefore = changesSeen;
+      const [seenBefore, readAt] = [changesSeen, performance.now()];
       const read = await store.readSome(ids);
       if (ids.length > limits.devicesPageDefault) return read;
       // A change meanwhile may be of one of them.
       if (changesSeen === seenBefore && leaving.size === 0) {
-        for (const device of read.devices) listed.keep(device.id, device);
+        for (const device of read.devices) listed.keep(device.id, device, readAt);
       }
       return read;
     },

@@ -92,11 +92,11 @@ export function createReadable(parts: {
   // Rules of strangers name many devices, and each list of rules asks whom they are shown to.
   const heads = createReadThroughCache<DeviceId, DeviceHead | undefined>({
     entriesMax: evaluationLimits.namedHeadsMax,
-    isCurrent: () => changes.isCurrent?.() !== false,
+    isCurrent: (_, readAt) => changes.isCurrent?.(readAt) !== false,
   });
   changes.onChange(async (change) => {
     if ('deviceId' in change) heads.forget(change.deviceId);
-    if (change.kind === 'anything' || change.kind === 'unheard') heads.clear();
+    if (change.kind === 'anything') heads.clear();
   });
 
   async function readHeads(ids: readonly DeviceId[]): Promise<ReadonlyMap<DeviceId, DeviceHead>> {

@@ -29,12 +29,12 @@ export function createCredentialDirectory(options: {
   const { credentials, clock, changes } = options;
   const known = createReadThroughCache<string, Known | undefined>({
     entriesMax: limits.credentialCacheEntriesMax,
-    isCurrent: (entry) =>
-      changes.isCurrent?.() !== false && (entry === undefined || entry.recheckAt > clock.now()),
+    isCurrent: (entry, readAt) =>
+      changes.isCurrent?.(readAt) !== false &&
+      (entry === undefined || entry.recheckAt > clock.now()),
   });
   let generation = 0;
   changes.onChange(async ({ kind }) => {
-    if (kind === 'unheard') known.clear();
     if (!isAboutCredentials(kind)) return;
     generation += 1;
     known.clear();

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Verdict } from '../../domain/access/policy.ts';
 import type { Share } from '../../domain/messaging/session-store.ts';
 import type { BrokerHooks, DropReason } from '../broker.ts';
@@ -155,8 +156,14 @@ export function createOutbound(options: {
     if (frame.payload !== undefined) link.writer.write(frame.payload);
   }
 
-  /** Resolves when it is known what becomes of all messages that were offered until now. */
-  const decided = (): Promise<unknown> => Promise.all(deciding);
-
+  /** Resolves when it is known what becomes of what was offered until now, or after a moment. */
+  const decided = () => allOrLate(deciding);
   return { offer, offerFound, admits, tryAdmit, decided };
+}
+
+/** Resolves with all, or after a moment: who is long in coming keeps nobody. */
+async function allOrLate(some: ReadonlySet<Promise<void>>): Promise<void> {
+  if (some.size === 0) return;
+  const late = wait(mqttLimits.decisionMsMax, undefined, { ref: false });
+  await Promise.race([Promise.all(some), late]);
 }

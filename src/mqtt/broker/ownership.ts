@@ -124,14 +124,15 @@ export function createOwnership(options: OwnershipOptions) {
     return forced;
   }
 
-  /** Whether the log is being read for the session, of which deliveries wait for that. */
-  const isComing = (key: SessionKey) => registry.find(key)?.catchUp?.waiting !== undefined;
+  /** Whether the log is being read for the session, or will be in a moment. */
+  const isComing = (key: SessionKey): boolean =>
+    registry.find(key) === undefined ? taking.has(key) : isBehind(registry.find(key));
 
   /** Takes sessions up as they were kept, with what the log has for them. */
   function restore(claimed: readonly ClaimedSession[], isContinued: boolean): void {
     const taken: TakenSession[] = [];
     // A session that is being taken up already is not complete before that is over.
-    const others = claimed.filter(({ key, wasElsewhere }) => wasElsewhere || !isComing(key));
+    const others = claimed.filter((one) => one.wasElsewhere || !isBehind(registry.find(one.key)));
     for (const one of claimed) {
       const known = registry.find(one.key);
       if (known !== undefined && !one.wasElsewhere) continue;
@@ -149,10 +150,8 @@ export function createOwnership(options: OwnershipOptions) {
     }
     const how = { isOver: () => isClosed, isComing };
     const running = complete(options, taken, others, how).finally(() => behind.delete(running));
-    behind.set(
-      running,
-      claimed.map(({ key }) => key),
-    );
+    const keys = claimed.map(({ key }) => key);
+    behind.set(running, keys);
   }
 
   return {
@@ -239,6 +238,9 @@ function createEnding({ registry, wills, journal, log }: OwnershipOptions) {
     },
   };
 }
+
+/** Whether deliveries wait until the log was read for it. */
+const isBehind = (session: Session | undefined) => session?.catchUp?.waiting !== undefined;
 
 /** The will for other processes: the session may end before the delay does [MQTT-3.1.3.2.2]. */
 const storedWill = (key: SessionKey, { will, expirySeconds }: Taking) =>
