@@ -8,6 +8,7 @@ import type {
 import { yieldToEventLoop } from '../../lib/event-loop.ts';
 import { settleWill } from '../sql/wills.ts';
 import { fileEvaluations } from './evaluations.ts';
+import { unavailable } from './failures.ts';
 import type { MemberConnection } from './member-connection.ts';
 import { lastPlace, sessionIndexKey } from './own-tables.ts';
 import { postgresLimits } from './postgres-limits.ts';
@@ -99,6 +100,8 @@ export function createFeedLog(options: {
   const { own, connection, writer, before } = options;
   const positions = new Map<number, number>();
   let isBegun = false;
+  /** The connection on which everything that is seen is on the standby as well. */
+  let confirmed = 0;
   /** Younger entries are kept: what its process did not hand on another process hands on. */
   let seen: readonly (LogPosition & { readonly claimed: number })[] = [];
   let waits = 0;
@@ -130,6 +133,11 @@ export function createFeedLog(options: {
       }),
     async read() {
       await begin();
+      const made = connection.made();
+      // A commit that ends as its connection does, while it waits for the standby, is seen, and may
+      // be lost with the primary. What is seen now is on the standby once a commit of now is.
+      if (made !== confirmed) await writer.call(async () => undefined, {});
+      confirmed = made;
       const entries = await connection.all<LogEntry>(
         selectNew,
         own,
@@ -137,6 +145,7 @@ export function createFeedLog(options: {
         [...positions.values()],
         postgresLimits.logEntriesPerRead,
       );
+      if (connection.made() !== confirmed) throw unavailable('the connection was lost meanwhile');
       for (const { writer: from, place } of entries) positions.set(from, place);
       return entries;
     },

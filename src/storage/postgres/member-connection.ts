@@ -23,6 +23,8 @@ export interface MemberConnection extends SqlSession {
   notify: OnNews;
   /** As `all`, before the statements that wait: over a slow link each takes a second. */
   readonly urgent: SqlSession['all'];
+  /** How many connections were made so far. */
+  made(): number;
   close(): Promise<void>;
 }
 
@@ -43,6 +45,7 @@ export function createMemberConnection(url: string, log: Log): MemberConnection 
   let last: pg.Client | undefined;
   let isClosed = false;
   let isBusy = false;
+  let made = 0;
   /** Statements that wait for those before: one is under way at a time. */
   const waiting: PromiseWithResolvers<void>[] = [];
   const tell: OnNews = (own) => {
@@ -74,6 +77,7 @@ export function createMemberConnection(url: string, log: Log): MemberConnection 
       client.end().catch(() => undefined);
       throw error;
     }
+    made += 1;
     tell();
     return client;
   }
@@ -134,6 +138,7 @@ export function createMemberConnection(url: string, log: Log): MemberConnection 
     all: (sql, ...values) => use((session) => session.all(sql, ...values)),
     first: (sql, ...values) => use((session) => session.first(sql, ...values)),
     run: (sql, ...values) => use((session) => session.run(sql, ...values)),
+    made: () => made,
     urgent: (sql, ...values) => use((session) => session.all(sql, ...values), true),
     onNotified(listener) {
       const own: OnNews = (entries) => listener(entries);
