@@ -116,4 +116,16 @@ export const plantsOfMemberSessions: readonly Plant[] = [
       ),
     ],
   },
+  {
+    name: 'what a standby may not have yet is not read',
+    ...{ file: 'src/storage/postgres/feed-log.test.ts', test: 'on a new connection a commit' },
+    says: /one of each/,
+    patches: [
+      patch(
+        'src/storage/postgres/feed-log.ts',
+        'if (made !== confirmed) await writer.call(async () => undefined, {});',
+        '',
+      ),
+    ],
+  },
 ];

@@ -192,3 +192,32 @@ test('whoever is asked alone is waited for while it has a connection', {
   );
   assert.equal(await one.log.isHeard(next, other.own), true);
 });
+
+test('on a new connection a commit of now comes before what is read', {
+  skip: noPostgres,
+}, async () => {
+  await using two = await openLogs('feed_log_confirmed', 2);
+  const [one, other] = two.logs;
+  assert.ok(one && other);
+  /** The numbers of all commits of both. */
+  const commits = async () => {
+    const { rows } = await onServer(two.url, 'select sum(seq)::float8 as sum from writers');
+    return Number(rows[0]?.sum);
+  };
+  await one.read();
+  const before = await commits();
+  await one.read();
+  assert.equal(await commits(), before, 'it is read on the same connection');
+  await onServer(
+    two.url,
+    `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'kipimo members'`,
+  );
+  await other.append('seen');
+  const texts: string[] = [];
+  for (let tries = 0; texts.length === 0; tries += 1) {
+    assert.ok(tries < 20, 'it is never read');
+    texts.push(...(await readAll(one).catch(() => [])));
+  }
+  assert.deepEqual(texts, ['seen']);
+  assert.equal(await commits(), before + 2, 'one of each');
+});
