@@ -210,7 +210,8 @@ test('on a new connection a commit of now comes before what is read', {
   assert.equal(await commits(), before, 'it is read on the same connection');
   await onServer(
     two.url,
-    `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'kipimo members'`,
+    `select pg_terminate_backend(pid) from pg_stat_activity
+     where application_name = 'kipimo members'`,
   );
   await other.append('seen');
   const texts: string[] = [];
