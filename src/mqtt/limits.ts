@@ -45,6 +45,8 @@ export const mqttLimits = {
   deliveriesWaitingMax: 1_000,
   /** How long what other processes wrote waits to be read for deliveries that wait so. */
   decisionMsMax: 100,
+  /** More of these are not waited for one by one. */
+  decisionsMax: 2_000,
   /** Bytes a client has not read yet; beyond it QoS 0 is dropped and the rest waits. */
   socketBufferBytesMax: 1_048_576,
   /** Bytes all clients have not read; beyond it the clients with the most are disconnected. */

@@ -165,5 +165,6 @@ export function createOutbound(options: {
 async function allOrLate(some: ReadonlySet<Promise<void>>): Promise<void> {
   if (some.size === 0) return;
   const late = wait(mqttLimits.decisionMsMax, undefined, { ref: false });
-  await Promise.race([Promise.all(some), late]);
+  // To wait for each of very many would hold the event loop.
+  await (some.size > mqttLimits.decisionsMax ? late : Promise.race([Promise.all(some), late]));
 }
