@@ -58,8 +58,8 @@ const gatherMsMax = 10;
 /**
  * Many callers, one commit. One batch is in flight at a time and the next leaves as soon as it
  * returns, or a part of its time later (`gatherPart`), so batches grow with the load and a lone
- * caller waits for no other. Under a flood batches come back while their callers are answered: after
- * some milliseconds of that the event loop has its turn first.
+ * caller waits for no other. Under a flood batches come back while their callers are answered:
+ * after some milliseconds of that the event loop has its turn first.
  *
  * Payers are served by weight (deficit round robin, Shreedhar and Varghese 1995): a payer is given
  * the same credit in each round, and a heavy item waits until its payer has saved up for it, so
