@@ -92,36 +92,36 @@ export function createReadThroughCache<Key extends {}, Value>(options: {
   readonly entriesMax: number;
   readonly weight?: CacheWeight<Value>;
   /**
-   * Whether a cached value may still be answered that was asked for at `readAt` (performance.now);
-   * absent: until it is forgotten.
+   * Whether a value may still be answered that was asked for at `readAt` (performance.now), and
+   * without a value whether a read that began then may be joined; absent: until it is forgotten.
    */
-  readonly isCurrent?: (value: Value, readAt: number) => boolean;
+  readonly isCurrent?: (readAt: number, value?: Value) => boolean;
 }) {
   const { weight } = options;
   const kept = createLruCache<Key, { readonly value: Value; readonly readAt: number }>(
     options.entriesMax,
     weight && { ...weight, weigh: ({ value }) => weight.weigh(value) },
   );
-  const reading = new Map<Key, Promise<Value>>();
+  const reading = new Map<Key, { readonly own: Promise<Value>; readonly readAt: number }>();
 
   function peek(key: Key): Value | undefined {
     const known = kept.get(key);
     if (known === undefined) return undefined;
     const { value, readAt } = known;
-    return options.isCurrent?.(value, readAt) === false ? undefined : value;
+    return options.isCurrent?.(readAt, value) === false ? undefined : value;
   }
 
   async function readAndKeep(key: Key, read: () => Promise<Value>): Promise<Value> {
     const readAt = performance.now();
     const own = read();
-    reading.set(key, own);
+    reading.set(key, { own, readAt });
     try {
       const value = await own;
       // Unless the key was forgotten meanwhile: then the value may be the one before a change.
-      if (reading.get(key) === own && value !== undefined) kept.set(key, { value, readAt });
+      if (reading.get(key)?.own === own && value !== undefined) kept.set(key, { value, readAt });
       return value;
     } finally {
-      if (reading.get(key) === own) reading.delete(key);
+      if (reading.get(key)?.own === own) reading.delete(key);
     }
   }
 
@@ -130,7 +130,11 @@ export function createReadThroughCache<Key extends {}, Value>(options: {
     peek,
     /** Answers the cached value, or that of `read`; undefined is answered and not kept. */
     async get(key: Key, read: () => Promise<Value>): Promise<Value> {
-      return peek(key) ?? reading.get(key) ?? readAndKeep(key, read);
+      const known = peek(key);
+      if (known !== undefined) return known;
+      const begun = reading.get(key);
+      const mayJoin = begun !== undefined && options.isCurrent?.(begun.readAt) !== false;
+      return mayJoin ? begun.own : readAndKeep(key, read);
     },
     /** Keeps a value that was read beside other ones, which were asked for at `readAt`. */
     keep: (key: Key, value: Value, readAt: number): void => kept.set(key, { value, readAt }),

@@ -3,14 +3,15 @@ import { test } from 'node:test';
 import { createLruCache, createReadThroughCache } from './cache.ts';
 
 /** A source whose reads the test ends one by one. */
-function aSource() {
+function aSource(isCurrent?: (readAt: number) => boolean) {
   const reads: PromiseWithResolvers<string>[] = [];
   const read = (): Promise<string> => {
     const one = Promise.withResolvers<string>();
     reads.push(one);
     return one.promise;
   };
-  return { reads, read, cache: createReadThroughCache<string, string>({ entriesMax: 10 }) };
+  const options = { entriesMax: 10, ...(isCurrent && { isCurrent }) };
+  return { reads, read, cache: createReadThroughCache<string, string>(options) };
 }
 
 test('a value is read once for all who ask, and then at hand', async () => {
@@ -38,6 +39,20 @@ for (const how of ['forget', 'clear'] as const) {
     assert.equal(cache.peek('k'), 'new');
   });
 }
+
+test('a read that began too long ago is not joined, and does not put its value back', async () => {
+  let currentFrom = 0;
+  const { reads, read, cache } = aSource((readAt) => readAt >= currentFrom);
+  const early = cache.get('k', read);
+  currentFrom = performance.now() + 0.001;
+  while (performance.now() < currentFrom);
+  const late = cache.get('k', read);
+  reads[1]?.resolve('new');
+  assert.equal(await late, 'new');
+  reads[0]?.resolve('old');
+  assert.equal(await early, 'old');
+  assert.equal(cache.peek('k'), 'new');
+});
 
 test('a read that fails is no value, and the next one asks again', async () => {
   const { reads, read, cache } = aSource();

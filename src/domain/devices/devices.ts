@@ -38,7 +38,7 @@ export function createDeviceDirectory(store: DeviceStore, changes: ChangeSource)
   const remembering = (entriesMax: number, max: number) =>
     createReadThroughCache<DeviceId, Device | undefined>({
       ...{ entriesMax, weight: { max, weigh: charactersOf } },
-      isCurrent: (_, readAt) => changes.isCurrent?.(readAt) !== false,
+      isCurrent: (readAt) => changes.isCurrent?.(readAt) !== false,
     });
   const { deviceCacheEntriesMax: most, deviceCacheCharactersMax: charactersMax } = limits;
   const devices = remembering(most, charactersMax);

@@ -92,7 +92,7 @@ export function createReadable(parts: {
   // Rules of strangers name many devices, and each list of rules asks whom they are shown to.
   const heads = createReadThroughCache<DeviceId, DeviceHead | undefined>({
     entriesMax: evaluationLimits.namedHeadsMax,
-    isCurrent: (_, readAt) => changes.isCurrent?.(readAt) !== false,
+    isCurrent: (readAt) => changes.isCurrent?.(readAt) !== false,
   });
   changes.onChange(async (change) => {
     if ('deviceId' in change) heads.forget(change.deviceId);

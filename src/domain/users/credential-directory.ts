@@ -29,7 +29,7 @@ export function createCredentialDirectory(options: {
   const { credentials, clock, changes } = options;
   const known = createReadThroughCache<string, Known | undefined>({
     entriesMax: limits.credentialCacheEntriesMax,
-    isCurrent: (entry, readAt) =>
+    isCurrent: (readAt, entry) =>
       changes.isCurrent?.(readAt) !== false &&
       (entry === undefined || entry.recheckAt > clock.now()),
   });
@@ -120,7 +120,7 @@ export function createOfflineActors(options: {
   const { users, credentials, sessions, clock } = options;
   const known = createReadThroughCache<string, KnownActor>({
     entriesMax: limits.credentialCacheEntriesMax,
-    isCurrent: ({ recheckAt }) => clock.now() < recheckAt,
+    isCurrent: (_, actor) => actor === undefined || clock.now() < actor.recheckAt,
   });
   // A read under way when a credential changes answers only those who asked before.
   const nameOf = ({ userId, keyId }: Account): string =>
