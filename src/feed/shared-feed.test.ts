@@ -43,7 +43,7 @@ function createLog() {
         reach();
         if (positions.size === 1) return undefined;
         const place = entries.length + 1;
-        entries.push({ writer: own, place, text });
+        entries.push({ writer: own, place, text: typeof text === 'string' ? text : text() });
         news();
         return { writer: own, place };
       },

@@ -131,7 +131,8 @@ export function createSharedFeed(options: {
     },
     peers: {
       async tell(text, settled) {
-        await shared.append(entryOf(text), settled);
+        const isMade = typeof text === 'string';
+        await shared.append(isMade ? entryOf(text) : () => entryOf(text()), settled);
       },
       ask: (text, by) => tellAll(entryOf(text), by),
       onTold: (listener) => void listeners.push(listener),

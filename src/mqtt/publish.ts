@@ -228,17 +228,20 @@ async function tellOthers(
   { tell, origin, heardBefore }: Pick<Peers, 'tell' | 'origin' | 'heardBefore'>,
   message: Message,
 ): Promise<void> {
-  message.origin = origin();
-  const { willTurn: turn, ...said } = message;
-  const { publisher: key } = message;
+  const { willTurn: turn, publisher: key } = message;
   // In one commit: a process that is killed behind it leaves no will to publish again.
   const isAwaited = message.qos > 0;
   const settled = turn === undefined || key === undefined ? undefined : { key, turn, isAwaited };
-  const told = tell(writeTalk({ kind: 'message', message: said }), settled);
+  // In the order of commits: who has heard one of them has heard those before it.
+  const text = (): string => {
+    message.origin = origin();
+    const { willTurn: _, ...said } = message;
+    return writeTalk({ kind: 'message', message: said });
+  };
   if (isAwaited) {
-    await told;
+    await tell(text, settled);
     await heardBefore();
-  } else told.catch(() => undefined);
+  } else tell(text(), settled).catch(() => undefined);
 }
 
 /** Keeps the message, unless what it is about goes meanwhile: the next has another past. */

@@ -8,9 +8,10 @@ export interface Peers {
   origin(): MessageOrigin;
   /**
    * Resolves when it will reach them, and the will that it publishes, if it does, has ended. Throws
-   * DomainError unavailable when the database is away.
+   * DomainError unavailable when the database is away. A function is called in the commit that
+   * tells it: messages that it names have the order of commits.
    */
-  tell(text: string, settled?: WillName): Promise<void>;
+  tell(text: string | (() => string), settled?: WillName): Promise<void>;
   /** Publishes; resolves once process `by` (or all) acted, or after a second. Throws as `tell`. */
   ask(text: string, by?: number): Promise<void>;
   /**

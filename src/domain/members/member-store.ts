@@ -69,9 +69,10 @@ export interface WillName {
 export interface FeedLog {
   /**
    * Resolves when the entry is durable, with its position; undefined when no other process serves,
-   * so that none was written. In that commit the will ends which the entry publishes.
+   * so that none was written. In that commit the will ends which the entry publishes. A function is
+   * called in the commit, once or more, behind those of the commits before.
    */
-  append(text: string, settled?: WillName): Promise<LogPosition | undefined>;
+  append(text: string | (() => string), settled?: WillName): Promise<LogPosition | undefined>;
   /**
    * The first of what others wrote and this process has not read: all of it when they are fewer
    * than `entriesPerRead`. Entries of one writer, on one sensor or on rules of one device are in

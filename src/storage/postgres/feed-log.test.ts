@@ -53,6 +53,26 @@ test('what several wrote is read in the order of their commits', { skip: noPostg
   assert.deepEqual(await readAll(reader), written);
 });
 
+test('a message is named in its commit, behind those of the commits before', {
+  skip: noPostgres,
+}, async () => {
+  await using two = await openLogs('feed_log_names', 2);
+  const [reader, log] = two.logs;
+  assert.ok(reader && log);
+  let count = 0;
+  const name = (): string => {
+    count += 1;
+    return `${count}`;
+  };
+  let later: Promise<unknown> | undefined;
+  await log.append(() => {
+    later = log.append(name);
+    return name();
+  });
+  await later;
+  assert.deepEqual(await readAll(reader), ['1', '2']);
+});
+
 test('a process knows what others had written before its commit', {
   skip: noPostgres,
 }, async () => {

@@ -119,16 +119,17 @@ export function createFeedLog(options: {
       writer.call(async (tx) => {
         // No process joins meanwhile: joining is a commit, and takes the commit lock.
         await tx.first('select');
+        const entry = typeof text === 'string' ? text : text();
         // Where no other process serves, its own subscribers get it first.
         if (tx.others() === undefined) return undefined;
         if (settled !== undefined) {
           const { key, turn } = settled;
           await settleWill(tx, { key: sessionIndexKey(key), owner: own, turn });
         }
-        const row = await tx.first<{ place: number }>(insert, own, text);
+        const row = await tx.first<{ place: number }>(insert, own, entry);
         if (row === undefined) return undefined;
         // A will that has ended is not published again: it reaches clients here all the same.
-        tx.news(settled?.isAwaited === true ? [text] : []);
+        tx.news(settled?.isAwaited === true ? [entry] : []);
         return { writer: own, place: row.place };
       }),
     async read() {
