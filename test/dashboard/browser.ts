@@ -11,7 +11,9 @@ import { type Service, type ServiceOptions, startService } from '../service.ts';
 import { createRecordingChannels, type RecordingChannels } from '../v2/recording-channels.ts';
 import { builtDashboard } from './built-dashboard.ts';
 
-const usualPaths = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+/** Without windows it takes less than half of the time, so it comes first. */
+const usualNames = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'];
+const usualPaths = usualNames.map((name) => `/usr/bin/${name}`);
 const browserPath = [process.env['CHROMIUM_PATH'], ...usualPaths].find(
   (path) => path !== undefined && existsSync(path),
 );
