@@ -134,6 +134,7 @@ export function emptiedStorage(): Ground {
 
 const eventText = createEventText({
   origin: () => ({ process: '0', count: 0 }) as never,
+  settingOrigin: () => ({ process: '0', count: 0 }) as never,
   toJson: () => undefined,
   fromJson: () => undefined,
   hasWhole: () => false,

@@ -152,7 +152,7 @@ function createMqttParts(
     deviceTopics: createDeviceTopics({ devices, gateways, ...by }),
     findOrphans: createFindOrphans({ users, credentials, devices, gateways }),
     admit: createAuthenticateClient({ users, ...by }),
-    offlineActors: createOfflineActors({ users, credentials, ...by, clock }),
+    offlineActors: createOfflineActors({ users, credentials, ...by, changes: feed, clock }),
   };
 }
 

@@ -57,6 +57,31 @@ test('a setting keeps how it was published: bytes, properties and who did', () =
   assert.deepEqual([read.value, read.publishContext.form], [[1, null], 'object']);
 });
 
+test('settings are named apart: they are published here before they are told', () => {
+  const form = createPublishContextForm({ own: 3 });
+  const { ofSetting } = createEventText(form);
+  const nameOf = (publishContext?: MqttPublishContext): unknown => {
+    const ids = { deviceId: 'd' as DeviceId, actuatorId: 'a' as ActuatorId };
+    const change: Parameters<typeof ofSetting>[0] = {
+      ...{ ...ids, value: 1 },
+      ...(publishContext && { publishContext }),
+    };
+    ofSetting(change);
+    return (publishContext?.message ?? change).origin;
+  };
+  const message = { topic: 't', qos: 1, retain: false, payload: Uint8Array.of(1) } as const;
+  const first = form.origin();
+  const settings = [
+    nameOf(),
+    nameOf(new MqttPublishContext(message, { datapoints: [], form: 'object' })),
+  ];
+  assert.deepEqual(settings, [
+    { writer: -3, at: first.at },
+    { writer: -3, at: 2 * first.at },
+  ]);
+  assert.deepEqual(form.origin(), { writer: 3, at: 2 * first.at });
+});
+
 test('what is no event of this version is nothing', () => {
   for (const other of ['[', '[]', '["datapoints"]', '["invented","d","s",{},null]', '[1,2,3]']) {
     assert.equal(text.read(other), undefined, other);

@@ -13,8 +13,10 @@ import { isJsonObject, type JsonValue, parseJson } from '../lib/json.ts';
 export interface PublishContextForm {
   /** Names the next message that is published to other processes. */
   origin(): MessageOrigin;
-  /** The context of a push, or of each part of one. Undefined: no other process needs it. */
-  toJson(context: PublishContext, part?: 'part'): JsonValue | undefined;
+  /** The same of a setting: it is published here before it is told, so settings have an order. */
+  settingOrigin(): MessageOrigin;
+  /** The context of a push, of each part of one, or of a setting. Undefined: none is needed. */
+  toJson(context: PublishContext, as?: 'part' | 'setting'): JsonValue | undefined;
   /** Whether the context has all of a push of so many datapoints: no parts of it are published. */
   hasWhole(context: PublishContext, count: number): boolean;
   /** Undefined: this version cannot read it. */
@@ -36,8 +38,8 @@ export const isEventText = (text: string): boolean => text.startsWith('[');
 
 /** Events as processes write them for each other, a text each: `[` begins what is no change. */
 export function createEventText(contexts: PublishContextForm) {
-  const contextOf = (context: PublishContext | undefined, part?: 'part'): JsonValue =>
-    (context && contexts.toJson(context, part)) ?? null;
+  const contextOf = (context: PublishContext | undefined, as?: 'part' | 'setting'): JsonValue =>
+    (context && contexts.toJson(context, as)) ?? null;
   const withContext = (value: unknown): { readonly publishContext?: PublishContext } => {
     const publishContext = value === null ? undefined : contexts.fromJson(value as JsonValue);
     return publishContext === undefined ? {} : { publishContext };
@@ -92,8 +94,8 @@ export function createEventText(contexts: PublishContextForm) {
     ofLast,
     ofSetting(change: ActuatorChange & { origin?: MessageOrigin }): string {
       const { deviceId, actuatorId, value, publishContext } = change;
-      const context = contextOf(publishContext);
-      if (context === null) change.origin ??= contexts.origin();
+      const context = contextOf(publishContext, 'setting');
+      if (context === null) change.origin ??= contexts.settingOrigin();
       const { origin } = change;
       const parts = ['setting', deviceId, actuatorId, value, context];
       return JSON.stringify(origin === undefined ? parts : [...parts, origin]);

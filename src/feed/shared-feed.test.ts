@@ -14,6 +14,7 @@ import { createSharedFeed } from './shared-feed.ts';
 
 const contexts = {
   origin: () => ({ writer: 1, at: 1 }),
+  settingOrigin: () => ({ writer: -1, at: 1 }),
   toJson: () => undefined,
   fromJson: () => undefined,
   hasWhole: () => false,

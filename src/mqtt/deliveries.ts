@@ -261,22 +261,26 @@ export class MqttPublishContext {
 
 /** How publishes travel to other processes of the service, where they are delivered as here. */
 export function createPublishContextForm({ own }: { readonly own: number }) {
-  let count = 0;
-  const origin = (): MessageOrigin => {
-    count += 1;
-    return { writer: own, at: count * numbersPerPublish };
+  const named = (writer: number): (() => MessageOrigin) => {
+    let count = 0;
+    return () => {
+      count += 1;
+      return { writer, at: count * numbersPerPublish };
+    };
   };
+  const origin = named(own);
+  const settingOrigin = named(-own);
   return {
-    origin,
-    toJson(context: PublishContext, part?: 'part'): JsonValue | undefined {
+    ...{ origin, settingOrigin },
+    toJson(context: PublishContext, as?: 'part' | 'setting'): JsonValue | undefined {
       if (!(context instanceof MqttPublishContext)) return undefined;
       const { message, form, count, isRepetition } = context;
-      if (part !== undefined) {
+      if (as === 'part') {
         // A part holds only its datapoints, so no payload; the push itself is numbered after it.
         const own = { ...message, payload: new Uint8Array(), origin: origin() };
         return { ...{ form, count: -1, isRepetition }, message: jsonOfMessage(own) };
       }
-      message.origin = origin();
+      message.origin = as === 'setting' ? settingOrigin() : origin();
       return { ...{ form, count, isRepetition }, message: jsonOfMessage(message) };
     },
     hasWhole: isPublishedWhole,

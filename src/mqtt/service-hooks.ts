@@ -151,7 +151,7 @@ class AuthenticatedClient implements Client {
   #generation: number;
   #askedAt: Instant;
   #renewedAt: Instant;
-  #asking: Promise<void> | undefined;
+  #asking: { readonly over: Promise<void>; readonly generation: number } | undefined;
   #gatewayConnection: ReturnType<GatewayHeartbeats['arrive']>;
   #isConnected = false;
   /** Ends the connection, while there is one. */
@@ -240,12 +240,15 @@ class AuthenticatedClient implements Client {
     return this.#isConnected && this.#isOfThisGeneration();
   }
 
-  /** Checks the login again, once at a time; never rejects. */
+  /** Checks the login again, once at a time for each generation; never rejects. */
   #ask(): Promise<void> {
-    this.#asking ??= this.#askNow().finally(() => {
-      this.#asking = undefined;
+    const { generation } = this.#services.sessions;
+    if (this.#asking?.generation === generation) return this.#asking.over;
+    const over = this.#askNow().finally(() => {
+      if (this.#asking?.over === over) this.#asking = undefined;
     });
-    return this.#asking;
+    this.#asking = { over, generation };
+    return over;
   }
 
   /** A sign of life is written to disk: not for every change of some account. */
@@ -261,7 +264,10 @@ class AuthenticatedClient implements Client {
     this.#askedAt = clock.now();
     try {
       // A login that ended stays ended, whatever becomes of the account.
-      if (this.#actor !== undefined) this.#actor = await this.#admission.recheck();
+      const actor = this.#actor && (await this.#admission.recheck());
+      // Of a later generation it was answered before.
+      if (generation < this.#generation) return;
+      this.#actor = actor;
       this.#generation = generation;
     } catch {
       // The store cannot answer: an admitted client stays, and is asked about again.

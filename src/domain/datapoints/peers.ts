@@ -4,7 +4,7 @@ import type { FeedEvent } from './feed.ts';
 
 /** Messages from a part of this process to the same part of the other processes that serve. */
 export interface Peers {
-  /** Names the next message to others; all messages of this process have one order. */
+  /** Names the next message to others; those of this process but settings have one order. */
   origin(): MessageOrigin;
   /**
    * Resolves when it will reach them, and the will that it publishes, if it does, has ended. Throws

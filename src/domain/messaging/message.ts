@@ -38,7 +38,10 @@ export interface Message {
 export const bytesOfMessage = ({ payload, properties }: Message): number =>
   payload.length + (properties?.length ?? 0);
 
-/** Names a message among all that processes publish to each other; numbers of one process go up. */
+/**
+ * Names a message among all that processes publish to each other. The numbers of a writer go up in
+ * the order in which it tells them: `writer` is its process, or that below zero for settings.
+ */
 export interface MessageOrigin {
   readonly writer: number;
   readonly at: number;

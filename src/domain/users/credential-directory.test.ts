@@ -23,9 +23,11 @@ async function start() {
     },
   };
   const clock = createManualClock(noon);
-  const actors = createOfflineActors({ users: slowUsers, credentials, sessions, clock });
+  const heard = { from: 0 };
+  const changes = { isCurrent: (readAt: number) => readAt >= heard.from };
+  const actors = createOfflineActors({ users: slowUsers, credentials, sessions, changes, clock });
   return {
-    ...{ actors, users, sessions, userId, clock },
+    ...{ actors, users, sessions, userId, clock, heard },
     reads: () => reads,
     wait(until: Promise<void>) {
       reading = until;
@@ -45,6 +47,21 @@ test('who asks after a change is not told what was being read before it', async 
   slow.resolve();
   assert.equal((await before)?.kind, 'user');
   assert.equal(await after, undefined);
+});
+
+test('who hears nothing of others asks again, and joins nobody who asked before', async () => {
+  const { actors, users, userId, heard, wait } = await start();
+  const slow = Promise.withResolvers<void>();
+  wait(slow.promise);
+  const before = actors.find({ userId });
+  await new Promise(setImmediate);
+  await users.update(userId, { isDisabled: true });
+  heard.from = Number.POSITIVE_INFINITY;
+  const after = actors.find({ userId });
+  slow.resolve();
+  assert.equal((await before)?.kind, 'user');
+  assert.equal(await after, undefined);
+  assert.equal(actors.peek({ userId }), undefined);
 });
 
 test('an actor is at hand for a moment, and the store is asked again then', async () => {

@@ -115,12 +115,15 @@ export function createOfflineActors(options: {
   readonly users: UserStore;
   readonly credentials: CredentialStore;
   readonly sessions: Pick<ReturnType<typeof createCredentialDirectory>, 'generation'>;
+  readonly changes: Pick<ChangeSource, 'isCurrent'>;
   readonly clock: Clock;
 }) {
-  const { users, credentials, sessions, clock } = options;
+  const { users, credentials, sessions, changes, clock } = options;
   const known = createReadThroughCache<string, KnownActor>({
     entriesMax: limits.credentialCacheEntriesMax,
-    isCurrent: (_, actor) => actor === undefined || clock.now() < actor.recheckAt,
+    isCurrent: (readAt, actor) =>
+      changes.isCurrent?.(readAt) !== false &&
+      (actor === undefined || actor.recheckAt > clock.now()),
   });
   // A read under way when a credential changes answers only those who asked before.
   const nameOf = ({ userId, keyId }: Account): string =>

@@ -103,6 +103,31 @@ describe('sessions that a process has without its knowledge', { skip: noPostgres
   });
 });
 
+test('what was heard of processes that serve is kept, also of their settings', {
+  skip: noPostgres,
+}, async () => {
+  const { one, two, a, b } = await twoOf('claims_heard');
+  await using closing = new AsyncDisposableStack();
+  closing.defer(() => Promise.all([one.close(), two.close()]).then(() => undefined));
+  await openSession(one);
+  const own = one.members?.own ?? 0;
+  const entry = { key, packetId: 3, qos: 1, retain: false, identifiers: [] } as const;
+  for (const writer of [own, -own]) {
+    const message = aMessage('devices/c', { origin: { writer, at: 6 } });
+    await one.mqttSessions.apply([{ kind: 'queued', entries: [entry], message }]);
+    await one.mqttSessions.apply([{ kind: 'settled', key, packetId: 3 }]);
+  }
+  await b.claim(claiming({ isForced: true }));
+  await b.caughtUp([key]);
+  const back = await a.claim(claiming({ isForced: true }));
+  assert.ok('turn' in back && back.session !== undefined);
+  const heard = [...back.session.heard].toSorted(([x], [y]) => x - y);
+  assert.deepEqual(heard, [
+    [-own, 6],
+    [own, 6],
+  ]);
+});
+
 describe('MQTT sessions of several processes', { skip: noPostgres }, () => {
   test('what others change of a session than who claimed it last is refused', async () => {
     const { one, two, a, b } = await twoOf('claims_refuse');

@@ -124,7 +124,7 @@ const selectMissed = `
 const setCaughtUp = `
   update mqtt_sessions set behind = false where owner = $1 and key = any($2::text[])`;
 const dropHeard = `
-  delete from mqtt_heard where writer not in (select writer from writers)
+  delete from mqtt_heard where abs(writer) not in (select writer from writers)
     and session in (select session from mqtt_sessions where owner = $1 and key = any($2::text[]))`;
 const ownNoMore = `
   update members set owns = false where state <> 'serving' and owns
