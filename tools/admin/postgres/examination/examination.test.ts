@@ -7,7 +7,7 @@ import { hotLimits } from '../../../../src/storage/postgres/timeseries/hot-limit
 import { aDevice, aSensor, aUser, noon } from '../../../../test/contract/storage/builders.ts';
 import { at, push, sensor } from '../../../../test/contract/storage/datapoint-builders.ts';
 import { emptySchemaCalled, noPostgres } from '../../../../test/postgres-schemas.ts';
-import { onServer } from '../../../../test/postgres-server.ts';
+import { isInParts, onServer } from '../../../../test/postgres-server.ts';
 import type { Examination } from '../../examination/chunk-examination.ts';
 import { examine } from './examination.ts';
 
@@ -60,6 +60,10 @@ const told = ({ findings }: Examination): readonly string[] =>
     .map(({ level, sentence }) => `${level}: ${sentence}`);
 
 const someChunk = '(select min(id) from chunks)';
+/** Keys between servers are none there, and the others are checked whatever a session says. */
+const isKeptByCitus = (what: string): string | false =>
+  /^a (sensor|device) that/.test(what) && isInParts;
+
 const unchecked = "set session_replication_role = 'replica'";
 const plants: readonly (readonly [what: string, sql: string, sentence: RegExp])[] = [
   [
@@ -116,8 +120,9 @@ const plants: readonly (readonly [what: string, sql: string, sentence: RegExp])[
   ],
   [
     'a summary of another chunk',
-    `update chunks set summary = (select summary from chunks where id = ${someChunk} + 3)
-     where id = ${someChunk}`,
+    `do $$ declare another bytea; begin
+       select summary into another from chunks where id = ${someChunk} + 3;
+       update chunks set summary = another where id = ${someChunk}; end $$`,
     /^damage: What is kept of chunk 1 of series 1 for aggregates is not what its datapoints come/,
   ],
   [
@@ -213,18 +218,21 @@ describe('the examination of a database', { skip: noPostgres }, () => {
       })(),
     ]);
     const found = new Set<string>();
-    for (let round = 0; round < 6; round += 1) {
-      for (const line of told(await look(url))) found.add(line);
+    try {
+      for (let round = 0; round < 6; round += 1) {
+        for (const line of told(await look(url))) found.add(line);
+      }
+    } finally {
+      isOver = true;
+      await busy;
+      await storage.close();
     }
-    isOver = true;
-    await busy;
-    await storage.close();
     assert.ok(changes > 20, `${changes}`);
     assert.deepEqual([...found], []);
   });
 
   for (const [what, sql, sentence] of plants) {
-    test(`it finds ${what}`, async () => {
+    test(`it finds ${what}`, { skip: isKeptByCitus(what) }, async () => {
       const url = await filled();
       await onServer(url, sql);
       const found = told(await look(url));

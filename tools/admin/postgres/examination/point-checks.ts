@@ -34,10 +34,8 @@ const countLost = `
   select count(*) as rows, coalesce(sum(count), 0) as n from hot
   where not exists (select 1 from sensors
     where sensors.bucket = hot.bucket and sensors.series = hot.series)`;
-const selectLost = `
-  select given.series from unnest($1::bigint[]) as given (series)
-  where not exists (select 1 from sensors where sensors.series = given.series)
-    and exists (select 1 from chunks where chunks.series = given.series)`;
+const seriesIn = (table: string): string =>
+  `select distinct series from ${table} where series = any($1::bigint[])`;
 
 interface ChunkRow extends StoredChunk {
   readonly bucket: number;
@@ -134,10 +132,14 @@ async function tellLost(
       `${outside.n} datapoints outside chunks belong to series that no sensor has.`,
     );
   }
+  const numbersIn = async (table: string, among: readonly number[]) =>
+    (await session.all<{ series: number }>(seriesIn(table), among)).map((row) => row.series);
   const numbers = [...series.keys()];
-  for (const lost of await session.all<{ series: number }>(selectLost, numbers)) {
-    const held = series.get(lost.series)?.datapoints ?? 0;
-    const sentence = `${held} datapoints in chunks belong to series ${lost.series}`;
+  const known = new Set(await numbersIn('sensors', numbers));
+  const lost = numbers.filter((number) => !known.has(number));
+  for (const number of await numbersIn('chunks', lost)) {
+    const held = series.get(number)?.datapoints ?? 0;
+    const sentence = `${held} datapoints in chunks belong to series ${number}`;
     damage('orphans', `${sentence}, which no sensor has.`);
   }
 }
@@ -145,23 +147,23 @@ async function tellLost(
 const seriesPerStep = 50;
 /** Longer last values are not checked: reading them would take what a read takes. */
 const lastValueBytesMax = 4_096;
-const isOf = 'bucket = few.bucket and series = few.series';
+const isOf = (table: string): string =>
+  `${table} where ${table}.bucket = sensors.bucket and ${table}.series = sensors.series`;
 
 // All of one series in one statement, so that a move from "hot" to chunks cannot come between.
 const selectSeries = `
-  with few as (
-    select bucket, series, device_id || '/' || sensor_id as name, arrivals, sealed,
-      case when octet_length(last_value) <= ${lastValueBytesMax} then last_value end as last
-    from sensors where (bucket, series) > ($1, $2) order by bucket, series limit ${seriesPerStep})
-  select few.*,
-    (select coalesce(sum(count), 0) from chunks where ${isOf}) as held,
-    (select coalesce(sum(count), 0) from hot where ${isOf}) as outside,
-    (select coalesce(sum(count), 0) from damaged_points where ${isOf}) as aside,
-    (select coalesce(sum(datapoints), 0) from retained_series where ${isOf}) as gone,
+  select bucket, series, device_id || '/' || sensor_id as name, arrivals, sealed,
+    case when octet_length(last_value) <= ${lastValueBytesMax} then last_value end as last,
+    (select coalesce(sum(count), 0) from ${isOf('chunks')}) as held,
+    (select coalesce(sum(count), 0) from ${isOf('hot')}) as outside,
+    (select coalesce(sum(count), 0) from ${isOf('damaged_points')}) as aside,
+    (select coalesce(sum(datapoints), 0) from ${isOf('retained_series')}) as gone,
     (select count(*) from (
-      select min_time < lag(max_time) over (order by min_time, max_time, id) as is_mixed
-      from chunks where ${isOf}) as pairs where is_mixed) as mixed
-  from few order by bucket, series`;
+      select min_time < lag(max_time) over
+        (partition by bucket, series order by min_time, max_time, id) as is_mixed
+      from ${isOf('chunks')}) as pairs where is_mixed) as mixed
+  from sensors where (bucket, series) > ($1, $2)
+  order by bucket, series limit ${seriesPerStep}`;
 
 interface SeriesRow extends StoredSeries {
   readonly bucket: number;
