@@ -137,6 +137,7 @@ async function tellLost(
   const numbers = [...series.keys()];
   const known = new Set(await numbersIn('sensors', numbers));
   const lost = numbers.filter((number) => !known.has(number));
+  if (lost.length === 0) return;
   for (const number of await numbersIn('chunks', lost)) {
     const held = series.get(number)?.datapoints ?? 0;
     const sentence = `${held} datapoints in chunks belong to series ${number}`;
