@@ -131,8 +131,7 @@ export function createSharedFeed(options: {
     },
     peers: {
       async tell(text, settled) {
-        const isMade = typeof text === 'string';
-        await shared.append(isMade ? entryOf(text) : () => entryOf(text()), settled);
+        await shared.append(() => entryOf(typeof text === 'string' ? text : text()), settled);
       },
       ask: (text, by) => tellAll(entryOf(text), by),
       onTold: (listener) => void listeners.push(listener),

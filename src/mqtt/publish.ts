@@ -232,7 +232,8 @@ async function tellOthers(
   // In one commit: a process that is killed behind it leaves no will to publish again.
   const isAwaited = message.qos > 0;
   const settled = turn === undefined || key === undefined ? undefined : { key, turn, isAwaited };
-  // In the order of commits: who has heard one of them has heard those before it.
+  // In the order of commits: who has heard one has heard those before it. At QoS 0 it is handed on
+  // here before, by its name, and no session keeps it.
   const text = (): string => {
     message.origin = origin();
     const { willTurn: _, ...said } = message;
