@@ -18,6 +18,8 @@ import {
 import { openServiceStorage } from '../../test/service-storage.ts';
 import { temporaryStorage } from '../../test/temporary-storage.ts';
 import type { Change } from '../domain/changes.ts';
+import { DomainError } from '../domain/errors.ts';
+import { publishChanges } from './publish-changes.ts';
 
 const owner = aUser('ana').username;
 const ana = userId('id-ana');
@@ -86,6 +88,21 @@ test('a grant that is gone already is told: who removed it may not have been abl
   const username = aUser('bo').username;
   assert.equal(await storage.grants.remove('device', 'd', username), 'missing');
   assert.deepEqual(told, [{ kind: 'grant_changed', on: 'device', resource: 'd', username }]);
+});
+
+test('what others could not be told fails, and all of it is told here', async () => {
+  const { storage: plain } = await aStorage();
+  const told: Change['kind'][] = [];
+  const storage = publishChanges(plain, {
+    async publishChange({ kind }) {
+      told.push(kind);
+      throw new DomainError('storage_full', `not told: ${kind}`);
+    },
+  });
+  await assert.rejects(storage.users.remove(ana), { message: 'not told: device_removed' });
+  assert.deepEqual(told, ['device_removed', 'gateway_removed', 'account_removed']);
+  // It is removed: who tries again is told so, and nothing else of before.
+  assert.equal(await storage.users.remove(ana), 'missing');
 });
 
 test('what retention takes of a sensor with corrections is told', async () => {

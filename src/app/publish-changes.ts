@@ -48,7 +48,8 @@ export function publishChanges(storage: Storage, feed: Pick<ChangeFeed, 'publish
 
 /**
  * Waits for a write, and publishes its changes unless the store refused it; `ifUnknown`: the change
- * that it may have made when it fails.
+ * that it may have made when it fails. Throws when other processes could not be told: the write is
+ * made, and does not hold there yet.
  */
 type Tell = <Outcome>(
   write: Promise<Outcome>,
@@ -65,12 +66,18 @@ function createTell(feed: Pick<ChangeFeed, 'publishChange'>): Tell {
       outcome = await write;
     } catch (error) {
       // The write may have been committed all the same: no process may count on the state before.
-      if (ifUnknown !== undefined) await feed.publishChange(ifUnknown);
+      if (ifUnknown !== undefined) await feed.publishChange(ifUnknown).catch(() => undefined);
       throw error;
     }
     if (refusals.has(outcome)) return outcome;
     const told = 'kind' in changes ? [changes] : changes(outcome);
-    for (const change of told) await feed.publishChange(change);
+    let failure: unknown;
+    for (const change of told) {
+      await feed.publishChange(change).catch((error: unknown) => {
+        failure ??= error;
+      });
+    }
+    if (failure !== undefined) throw failure;
     return outcome;
   };
 }

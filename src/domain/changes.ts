@@ -58,7 +58,10 @@ export type ChangeListener = (change: Change) => Promise<void>;
 
 /** Changes, published after their commit and before the client that made them is answered. */
 export interface ChangeFeed {
-  /** Resolves when every listener has acted; never rejects. */
+  /**
+   * Resolves when every listener has acted. Rejects, when those of this process have, where other
+   * processes could not be told.
+   */
   publishChange(change: Change): Promise<void>;
   /** Calls the listener from now on; the answer ends that. */
   onChange(listener: ChangeListener): () => void;

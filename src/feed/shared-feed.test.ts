@@ -162,12 +162,13 @@ describe('a feed whose changes others hear', () => {
     assert.equal(one.feed.isCurrent(now), false);
   });
 
-  test('a change that could not be written is made up for', async (context) => {
+  test('a change that could not be written is refused, and made up for', async (context) => {
     const shared = createLog();
     const one = await join(context, shared, 1);
     const other = await join(context, shared, 2);
     shared.state.isAway = true;
-    await one.feed.publishChange(changed('d'));
+    await assert.rejects(one.feed.publishChange(changed('d')), { code: 'unavailable' });
+    assert.deepEqual(one.told, [changed('d')]);
     shared.state.isAway = false;
     await wait(3 * memberLimits.logLookMs);
     assert.deepEqual(other.told, [{ kind: 'anything' }]);

@@ -33,7 +33,7 @@ export interface SharedFeed extends Feed {
  * A change is published here, written for other processes, and acknowledged when all of them have
  * acted on it, after a second at most: a process that has not read the log for a second trusts
  * nothing that it remembers. A change that cannot be written is owed: that anything may have
- * changed, until it is.
+ * changed, until it is. It counts as refused, as others go on by what they remember.
  */
 export function createSharedFeed(options: {
   readonly local: Feed;
@@ -63,6 +63,7 @@ export function createSharedFeed(options: {
     } catch (err) {
       owes = true;
       log.warn({ err, change: change.kind }, 'other processes could not be told of a change');
+      throw err;
     }
   }
 
@@ -127,7 +128,9 @@ export function createSharedFeed(options: {
     },
     ...{ subscribe: local.subscribe, onChange: local.onChange, tell: local.publishChange },
     async publishChange(change) {
-      await Promise.all([local.publishChange(change), tellOthers(change)]);
+      const both = [local.publishChange(change), tellOthers(change)] as const;
+      const [, told] = await Promise.allSettled(both);
+      if (told.status === 'rejected') throw told.reason;
     },
     peers: {
       async tell(text, settled) {
