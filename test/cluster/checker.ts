@@ -252,5 +252,7 @@ function checkConnected({ connected }: History): readonly string[] {
 function checkWills({ deaths }: History): readonly string[] {
   return deaths
     .filter(({ wills }) => wills !== 1)
-    .map(({ client, wills }) => `the will of ${client} came ${wills} times`);
+    .map(({ client, wills, copies = [] }) =>
+      [`the will of ${client} came ${wills} times`, ...copies].join('; '),
+    );
 }

@@ -91,6 +91,8 @@ export interface Takeover {
 export interface Death {
   readonly client: string;
   wills: number;
+  /** When each came, in seconds of this clock, and as which packet. */
+  readonly copies?: string[];
 }
 
 /** What clients asked and were answered in a run, and what was there at its end. */

@@ -36,16 +36,20 @@ export function startWanderer(history: History, targets: readonly HttpTarget[]):
   let current: string | undefined;
   let isOver = false;
   let isSubscribed = false;
+  /** Of the witness. */
+  let connections = 0;
 
-  function take(mark: string): void {
-    const known = lives.get(mark) ?? { client: mark, wills: 0 };
+  function take(mark: string, copy: string): void {
+    const known = lives.get(mark) ?? { client: mark, wills: 0, copies: [] };
     known.wills += 1;
+    known.copies?.push(`at ${(performance.now() / 1_000).toFixed(2)} s ${copy}`);
     lives.set(mark, known);
   }
 
   const listener = startClient({
     ...{ clientId: witness, history, targets },
     onConnected(link, isSessionPresent) {
+      connections += 1;
       if (isSubscribed && !isSessionPresent)
         history.oddities.push(`${witness}: its session is lost`);
       if (isSubscribed) return;
@@ -65,7 +69,8 @@ export function startWanderer(history: History, targets: readonly HttpTarget[]):
       if (packet.cmd !== 'publish') return;
       if (packet.qos === 1) link.send({ cmd: 'puback', messageId });
       if (packet.qos === 2) link.send({ cmd: 'pubrec', messageId });
-      if (packet.qos < 2 || !open.has(messageId)) take(packet.payload.toString());
+      const copy = `as ${messageId} of the ${connections}. connection${packet.dup ? ', DUP' : ''}`;
+      if (packet.qos < 2 || !open.has(messageId)) take(packet.payload.toString(), copy);
       if (packet.qos === 2) open.add(messageId);
     },
   });
@@ -85,7 +90,7 @@ export function startWanderer(history: History, targets: readonly HttpTarget[]):
     onEnded() {
       // It died, unless it says goodbye; of one that was never let in nobody knows.
       if (current === undefined || isOver) return;
-      const death = lives.get(current) ?? { client: current, wills: 0 };
+      const death = lives.get(current) ?? { client: current, wills: 0, copies: [] };
       lives.set(current, death);
       history.deaths.push(death);
       current = undefined;
