@@ -173,6 +173,8 @@ function createReplay(
   return {
     route: router.route,
     hasSubscribers: tree.hasSubscribers,
+    // Of what came meanwhile it is known then what was found.
+    room: router.idle,
     /** Adds subscriptions made before this entry was committed: earlier ones are not for them. */
     before({ writer, place }) {
       const waiting =

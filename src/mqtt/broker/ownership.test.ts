@@ -75,6 +75,38 @@ test('what is adopted of another process replaces what this one had of it', asyn
   await ownership.close();
 });
 
+test('an adoption that was long in coming replaces no session that was claimed since', async () => {
+  const here = { key: 'k', claimedAt: 5, link: { end: () => assert.fail('its client left') } };
+  const pages = [[{ key: 'k', turn: 4, wasElsewhere: true, subscriptions: [], heard: new Map() }]];
+  const ownership = createOwnership({
+    shared: {
+      ...{ onFenced: () => undefined, adoptWills: async () => [] },
+      ...{ adopt: async () => pages.shift() ?? [], caughtUp: async () => undefined },
+    },
+    registry: { find: () => here, release: () => assert.fail('it is released') },
+    journal: { settled: async () => undefined },
+    log: { warn: (fields: object) => assert.fail(JSON.stringify(fields)) },
+  } as never);
+  await ownership.adopt();
+  await ownership.close();
+});
+
+test('the delayed will of a session that came up elsewhere is its client’s', () => {
+  const did: string[] = [];
+  const ownership = createOwnership({
+    shared: { onFenced: () => undefined, wanted: { isElsewhere: () => undefined } },
+    registry: { find: () => undefined, findFormer: () => undefined },
+    wills: {
+      cancel: (key: string) => void did.push(`${key} cancelled`),
+      publishNow: (key: string) => void did.push(`${key} published`),
+    },
+  } as never);
+  const who = { identity: 'i', clientId: 'c' };
+  ownership.told({ kind: 'opened', turn: 2, ...who, cleanStart: false });
+  ownership.told({ kind: 'opened', turn: 3, ...who, cleanStart: true });
+  assert.deepEqual(did, ['i\u0000c cancelled', 'i\u0000c published']);
+});
+
 test('a session that went and came again is complete when both have read the log', async () => {
   const reads: (() => void)[] = [];
   const complete: string[][] = [];

@@ -77,7 +77,8 @@ export function createOwnership(options: OwnershipOptions) {
       taking.set(key, state);
       try {
         const { turn, session, wills: left } = await claim(key, client, state.terms);
-        const isContinued = session !== undefined && !client.cleanStart;
+        const isKept = session !== undefined || registry.find(key) !== undefined;
+        const isContinued = isKept && !client.cleanStart;
         for (const will of left) {
           // A client that reconnects in time cancels its will.
           if (isContinued && will.delayMs > 0) wills.settle(key, will.turn, client.payer);
@@ -96,13 +97,14 @@ export function createOwnership(options: OwnershipOptions) {
   }
 
   async function claim(key: SessionKey, client: Taking, terms: number[]): Promise<Claim> {
-    const { identity, clientId, cleanStart, payer, expirySeconds } = client;
+    const { identity, clientId, cleanStart, payer, expirySeconds, will } = client;
     const who = { identity, clientId, cleanStart };
     const ask = (isForced: boolean) =>
       shared
         .claim({
           ...{ key, identity, clientId, payer, expirySeconds, isForced },
-          will: storedWill(key, client),
+          // The session may end before the delay does [MQTT-3.1.3.2.2].
+          will: will && { ...will, key, delayMs: Math.min(will.delayMs, expirySeconds * 1_000) },
           isKnown: registry.find(key) !== undefined,
           note(turn) {
             terms.push(turn);
@@ -135,7 +137,8 @@ export function createOwnership(options: OwnershipOptions) {
     const others = claimed.filter((one) => one.wasElsewhere || !isBehind(registry.find(one.key)));
     for (const one of claimed) {
       const known = registry.find(one.key);
-      if (known !== undefined && !one.wasElsewhere) continue;
+      // Taken up already, maybe by a claim behind an adoption that was long in coming.
+      if (known !== undefined && (!one.wasElsewhere || known.claimedAt > one.turn)) continue;
       lose(known);
       try {
         registry.restore(one);
@@ -175,7 +178,10 @@ export function createOwnership(options: OwnershipOptions) {
       shared.wanted.isElsewhere(key);
       const state = taking.get(key);
       if (state !== undefined) state.elsewhere = turn;
-      if ((registry.find(key)?.claimedAt ?? turn) < turn) lose(registry.find(key));
+      const session = registry.find(key);
+      // Of a session that another process has by now the will may be here.
+      if (session === undefined) (talk.cleanStart ? wills.publishNow : wills.cancel)(key);
+      else if (session.claimedAt < turn) lose(session);
     },
     /** Resolves when nothing is under way. */
     async close(): Promise<void> {
@@ -241,7 +247,3 @@ function createEnding({ registry, wills, journal, log }: OwnershipOptions) {
 
 /** Whether deliveries wait until the log was read for it. */
 const isBehind = (session: Session | undefined) => session?.catchUp?.waiting !== undefined;
-
-/** The will for other processes: the session may end before the delay does [MQTT-3.1.3.2.2]. */
-const storedWill = (key: SessionKey, { will, expirySeconds }: Taking) =>
-  will && { ...will, key, delayMs: Math.min(will.delayMs, expirySeconds * 1_000) };

@@ -41,7 +41,7 @@ export function createRouter(options: {
 }) {
   const { tree, outbound, journal, counters, shares, clock, claims } = options;
   const groups = createGroupRouting({ outbound, journal, counters, clock, claims, termsFor });
-  const handOut = createFanOut({ offer, journal, counters });
+  const { handOut, idle } = createFanOut({ offer, journal, counters });
 
   /** Answers whether any session subscribed, whatever came of it. */
   function route(message: Message, reach?: Reach): boolean {
@@ -70,7 +70,7 @@ export function createRouter(options: {
     }
   }
 
-  return { route, routeAgain };
+  return { route, routeAgain, idle };
 }
 
 /** How the subscriptions of one session that include the topic combine [MQTT-3.3.4-2, -3]. */
@@ -175,6 +175,8 @@ function createFanOut(options: {
   const { offer, journal, counters } = options;
   const queues = new Map<Payer, PayerQueue>();
   const slices = createFairSlices({ turnMs: limits.turnMs });
+  /** The jobs of all queues, until each is over. */
+  const underWay = new Set<Promise<void>>();
   let waitingBytes = 0;
 
   function handOutTo(group: PayerRecipients, delivery: Delivery, room: Room): void {
@@ -203,6 +205,8 @@ function createFanOut(options: {
       return;
     }
     const { promise, resolve: done } = Promise.withResolvers<void>();
+    underWay.add(promise);
+    void promise.then(() => underWay.delete(promise));
     // Messages that will wait for clients are on disk before their sender is answered.
     if (job.delivery.message.qos > 0 && isDurable()) {
       journal.hold(promise, job.delivery.message.payer);
@@ -247,12 +251,16 @@ function createFanOut(options: {
     });
   }
 
-  return (delivery: Delivery, match: Match): void => {
+  function handOut(delivery: Delivery, match: Match): void {
     const room = roomFor(delivery);
     if (match.few !== undefined && match.few.length <= room.left && queues.size === 0) {
       for (const recipient of match.few) offer(delivery, recipient);
       return;
     }
     for (const group of match.byPayer()) handOutTo(group, delivery, room);
-  };
+  }
+
+  /** Resolves when everybody has what is handed out by now. */
+  const idle = (): Promise<unknown> => Promise.all(underWay);
+  return { handOut, idle };
 }

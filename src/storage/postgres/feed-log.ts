@@ -1,4 +1,5 @@
 import type { Note } from '../../domain/datapoints/datapoint-store.ts';
+import { DomainError } from '../../domain/errors.ts';
 import type {
   FeedLog,
   LogEntry,
@@ -115,8 +116,8 @@ export function createFeedLog(options: {
   }
 
   return {
-    append: (text, settled) =>
-      writer.call(async (tx) => {
+    async append(text, settled) {
+      const told = await writer.call(async (tx) => {
         // No process joins meanwhile: joining is a commit, and takes the commit lock.
         await tx.first('select');
         const entry = typeof text === 'string' ? text : text();
@@ -124,14 +125,19 @@ export function createFeedLog(options: {
         if (tx.others() === undefined) return undefined;
         if (settled !== undefined) {
           const { key, turn } = settled;
-          await settleWill(tx, { key: sessionIndexKey(key), owner: own, turn });
+          const place = { key: sessionIndexKey(key), owner: own, turn };
+          // Whoever has its row publishes it, once.
+          if ((await settleWill(tx, place)) === 0) return 'gone';
         }
         const row = await tx.first<{ place: number }>(insert, own, entry);
         if (row === undefined) return undefined;
         // A will that has ended is not published again: it reaches clients here all the same.
         tx.news(settled?.isAwaited === true ? [entry] : []);
         return { writer: own, place: row.place };
-      }),
+      });
+      if (told === 'gone') throw new DomainError('gone', 'this will was published before');
+      return told;
+    },
     async read() {
       await begin();
       const made = connection.made();

@@ -62,19 +62,15 @@ const freeAllClaims = `
   where claimed_by is not null and status = 'pending'`;
 const leave = `update members set state = 'left' where member = $1 and state = 'serving'`;
 
-/** How a process joins those that serve the database. */
-export interface Joining {
-  readonly serving: Serving;
-  /** What it runs, for people. */
-  readonly program?: string | undefined;
-  readonly parts: Parts;
-}
-
-/** Makes this process a member, with a row of its own among those that count commits. */
+/**
+ * Makes this process a member, with a row of its own among those that count commits. `program`: what
+ * it runs, for people.
+ */
 export async function join(
   client: pg.Client,
-  { serving, program = '', parts }: Joining,
+  how: { serving: Serving; program: string | undefined; parts: Parts },
 ): Promise<Membership> {
+  const { serving, program = '', parts } = how;
   const session = sessionOn(client);
   const name = randomBytes(16).toString('hex');
   const connection = `${name} 1`;

@@ -219,7 +219,7 @@ describe('MQTT sessions of several processes', { skip: noPostgres }, () => {
     assert.deepEqual((await b.adoptWills()).map(turnOf), [first.turn]);
   });
 
-  test('a will that was told to others ended in that commit', async () => {
+  test('a will that was told to others ended in that commit, and is told once', async () => {
     const { one, two, a, b } = await twoOf('claims_told');
     await using closing = new AsyncDisposableStack();
     closing.defer(() => two.close());
@@ -227,10 +227,14 @@ describe('MQTT sessions of several processes', { skip: noPostgres }, () => {
     const claimed = await a.claim(claiming({ will }));
     assert.ok('turn' in claimed);
     const { turn } = claimed;
-    assert.ok(await one.members?.log.append('[1]', { key, turn: turn - 1 }));
-    assert.ok(await two.members?.log.append('[1]', { key, turn }));
-    assert.equal(await a.beginWill(key, turn), true, 'of another connection or process');
-    assert.ok(await one.members?.log.append('[2]', { key, turn }));
+    const tell = async (storage: Storage, told = turn) =>
+      storage.members?.log.append('[1]', { key, turn: told });
+    await assert.rejects(tell(one, turn - 1), { code: 'gone' }, 'of another connection');
+    await assert.rejects(tell(two), { code: 'gone' }, 'of another process');
+    assert.equal(await a.beginWill(key, turn), true);
+    assert.ok(await tell(one));
+    await assert.rejects(tell(one), { code: 'gone' });
+    assert.equal((await two.members?.log.read())?.filter(({ text }) => text === '[1]').length, 1);
     await one.close();
     assert.deepEqual(await b.adoptWills(), []);
   });

@@ -36,6 +36,8 @@ const upsertHeard = `
   insert into mqtt_heard (session, writer, at) values ($1, $2, $3)
   on conflict (session, writer) do update set at = greatest(mqtt_heard.at, excluded.at)`;
 
+const asNote = (text: string) => ({ text });
+
 const clusterOf = (own: number): SessionCluster => ({
   own,
   settleShare: (session, share, isQueued) =>
@@ -70,10 +72,7 @@ export function createSessionStore(
     async apply(changes, notes = []) {
       const { refused, isGivenBack } = await writer.call(async (tx) => {
         const applied = await applyTo(tx, changes);
-        tellOthers(
-          tx,
-          notes.map((text) => ({ text })),
-        );
+        tellOthers(tx, notes.map(asNote));
         return applied;
       });
       for (const change of changes) if (change.kind === 'ended') groups.behind.delete(change.key);
@@ -147,10 +146,6 @@ const selectUnknownWills = `
 const beginWill = `
   update mqtt_wills set is_begun = true where key = $1 and owner = $2 and turn = $3`;
 
-interface UnderWay {
-  readonly ids: readonly string[];
-}
-
 /** Which commits of processes are under way, of all or of these. */
 const selectUnderWay = (id: string) => `
   select coalesce(array_agg(${id}), '{}') as ids from pg_stat_activity
@@ -167,10 +162,10 @@ function wantedValues({ groups, writer, connection }: StoreContext & OfMember): 
   async function commitsEnd(): Promise<void> {
     const giveUpAt = performance.now() + memberLimits.barrierMs;
     const underWay = selectUnderWay(writer.parts.length > 0 ? idInParts : 'backend_xid::text');
-    let row = await connection.first<UnderWay>(underWay, null);
+    let row = await connection.first<{ ids: readonly string[] }>(underWay, null);
     while (row !== undefined && row.ids.length > 0 && performance.now() < giveUpAt) {
       await wait(endedLookMs);
-      row = await connection.first<UnderWay>(underWay, row.ids);
+      row = await connection.first(underWay, row.ids);
     }
   }
 
@@ -272,10 +267,7 @@ function createSharedSessions(
     share: (step) =>
       writer.call(async (tx) => {
         const outcomes = await applyShares(tx, member, step);
-        tellOthers(
-          tx,
-          step.notes.map((text) => ({ text })),
-        );
+        tellOthers(tx, step.notes.map(asNote));
         return outcomes;
       }),
     beginWill: (key, turn) =>
@@ -283,6 +275,8 @@ function createSharedSessions(
     async missed(after) {
       const most = postgresLimits.logEntriesPerRead;
       const entries = await reader.all<LogEntry>(selectMissed, after, most);
+      // What a standby does not have yet its process may have to tell again, by another name.
+      if (entries.length > 0) await writer.call(async () => undefined, {});
       return { entries, isLast: entries.length < most };
     },
     async caughtUp(keys) {
@@ -317,7 +311,7 @@ async function claim(
   const isOwn = row?.owner === member;
   if (owner !== null && !isOwn && !request.isForced) return { owner };
   const turn = (await tx.first<{ turn: number }>(nextTurn))?.turn ?? 0;
-  tellOthers(tx, [{ text: request.note(turn) }]);
+  tellOthers(tx, [asNote(request.note(turn))]);
   if (row === undefined) {
     if (request.expirySeconds === 0) return { turn };
     await tx.run(owns, member);

@@ -178,7 +178,7 @@ export function createSessionChanges(tables: SessionTables, cluster?: SessionClu
       case 'will_kept':
         return putWill(session, willPlace(change), change);
       case 'will_settled':
-        return settleWill(session, willPlace(change));
+        return void (await settleWill(session, willPlace(change)));
       default: {
         const number = await find(applying, change.key);
         if (number !== undefined) await applyToSession(session, number, change);

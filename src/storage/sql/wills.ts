@@ -62,13 +62,12 @@ export async function putWill(
   await session.run(put, ...about, ...how, ...messageValues(message));
 }
 
-/** Removes the will of this term, published or not to be; one that another process took stays. */
-export async function settleWill(
-  session: SqlSession,
-  { key, owner, turn }: WillPlace,
-): Promise<void> {
-  await session.run(settle, key, owner, turn);
-}
+/**
+ * Removes the will of this term, published or not to be; one that another process took stays.
+ * Answers how many there were.
+ */
+export const settleWill = (session: SqlSession, { key, owner, turn }: WillPlace) =>
+  session.run(settle, key, owner, turn);
 
 /** Loads all wills, those of earlier connections first. */
 export async function loadWills(

@@ -13,7 +13,7 @@ import { type Columns, sortByTime, toColumns } from '../../chunks/columns.ts';
 import { runAtOnce } from '../../chunks/engine-work.ts';
 import { databasePath, openConnection } from '../connection.ts';
 import { openSqlite } from '../sqlite-storage.ts';
-import { type ChunkRenewal, createChunkRenewal } from './chunk-renewal.ts';
+import { createChunkRenewal } from './chunk-renewal.ts';
 import { createChunkTable } from './chunk-table.ts';
 
 const limits: ChunkLimits = {
@@ -90,7 +90,7 @@ function downgrade(database: DatabaseSync, nth: number): void {
   database.prepare('delete from chunk_summaries where chunk = ?').run(row.id);
 }
 
-function walkToEnd(renewal: ChunkRenewal): boolean {
+function walkToEnd(renewal: ReturnType<typeof createChunkRenewal>): boolean {
   const walk = renewal.walk();
   for (let step = walk.next(); ; step = walk.next()) if (step.done === true) return step.value;
 }

@@ -324,9 +324,6 @@ function createRenewalList(database: DatabaseSync, limits: ChunkLimits) {
   };
 }
 
-/** Renews the chunks of a database. */
-export type ChunkRenewal = ReturnType<typeof createChunkRenewal>;
-
 /** Runs work that acknowledges no write: the next commit syncs it. */
 function inTransaction(database: DatabaseSync, work: () => boolean): boolean {
   return withoutWaiting(database, 'synced later', () => {
