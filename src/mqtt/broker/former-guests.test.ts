@@ -109,7 +109,11 @@ test('what was kept of a guest ends when its client begins a session elsewhere',
         identity === identityOfGuest(payer) ? session : undefined,
       end: () => did.push('ended'),
     },
-    wills: { cancel: () => did.push('cancelled'), publishNow: () => did.push('published') },
+    wills: {
+      // Of the session of before; of a newer one there is none here.
+      cancel: (one: string) => one === key && did.push('cancelled'),
+      publishNow: (one: string) => one === key && did.push('published'),
+    },
   } as never);
   const opened = (address: string, cleanStart = false) =>
     ownership.told({
