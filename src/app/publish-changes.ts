@@ -48,8 +48,8 @@ export function publishChanges(storage: Storage, feed: Pick<ChangeFeed, 'publish
 
 /**
  * Waits for a write, and publishes its changes unless the store refused it; `ifUnknown`: the change
- * that it may have made when it fails. Throws when other processes could not be told: the write is
- * made, and does not hold there yet.
+ * that it may have made when it fails. Throws when others could not be told of a grant: who lost it
+ * may have it there still. Of other changes, which may be one of several steps, they hear later.
  */
 type Tell = <Outcome>(
   write: Promise<Outcome>,
@@ -71,13 +71,11 @@ function createTell(feed: Pick<ChangeFeed, 'publishChange'>): Tell {
     }
     if (refusals.has(outcome)) return outcome;
     const told = 'kind' in changes ? [changes] : changes(outcome);
-    let failure: unknown;
     for (const change of told) {
       await feed.publishChange(change).catch((error: unknown) => {
-        failure ??= error;
+        if (change.kind === 'grant_changed') throw error;
       });
     }
-    if (failure !== undefined) throw failure;
     return outcome;
   };
 }

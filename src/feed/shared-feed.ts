@@ -33,7 +33,7 @@ export interface SharedFeed extends Feed {
  * A change is published here, written for other processes, and acknowledged when all of them have
  * acted on it, after a second at most: a process that has not read the log for a second trusts
  * nothing that it remembers. A change that cannot be written is owed: that anything may have
- * changed, until it is. It counts as refused, as others go on by what they remember.
+ * changed, until it is.
  */
 export function createSharedFeed(options: {
   readonly local: Feed;

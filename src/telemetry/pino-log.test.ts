@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentReporter } from '../domain/reporter.ts';
 import { createDamagedRows } from '../storage/faults.ts';
-import { createPinoLog, type PinoLogOptions } from './pino-log.ts';
+import { createPinoLog } from './pino-log.ts';
 
-function record(level: PinoLogOptions['level']) {
+function record(level: Parameters<typeof createPinoLog>[0]['level']) {
   const lines: string[] = [];
   const log = createPinoLog({ level, output: { write: (line) => lines.push(line) } });
   return { log, lines, last: () => JSON.parse(lines.at(-1) ?? 'null') };

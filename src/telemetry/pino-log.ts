@@ -1,12 +1,6 @@
 import { destination, pino, stdSerializers, stdTimeFunctions } from 'pino';
 import type { Log } from '../lib/log.ts';
 
-export interface PinoLogOptions {
-  readonly level: 'error' | 'warn' | 'info' | 'debug' | 'silent';
-  /** Absent: standard output. */
-  readonly output?: { write(line: string): void };
-}
-
 const redacted = '[redacted]';
 
 /** Deeper than any field we log on purpose; what lies below is not shown. */
@@ -22,7 +16,11 @@ const secretWords: ReadonlySet<string> = new Set([
 ]);
 
 /** A Log that writes one JSON object per line; fields whose name speaks of a secret are blotted. */
-export function createPinoLog(options: PinoLogOptions): Log {
+export function createPinoLog(options: {
+  readonly level: 'error' | 'warn' | 'info' | 'debug' | 'silent';
+  /** Absent: standard output. */
+  readonly output?: { write(line: string): void };
+}): Log {
   // Synchronous: a line about a crash must be out before the process is gone.
   const output = options.output ?? destination({ fd: 1, sync: true });
   const logger = pino(

@@ -5,7 +5,7 @@ import { BlockList, isIP, type LookupFunction } from 'node:net';
  * Addresses outside of the public Internet: the special-purpose registries of IANA [RFC 6890], and
  * every form of IPv6 that carries an IPv4 address inside. An address in none of them is public.
  */
-const specialV4: readonly (readonly [string, number])[] = [
+export const specialV4: readonly (readonly [string, number])[] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
   ['100.64.0.0', 10],
@@ -34,9 +34,6 @@ const specialV6: readonly (readonly [string, number])[] = [
   ['2620:4f:8000::', 48],
   ['3fff::', 20],
 ];
-
-/** The ranges that are refused, for the tests that try every one. */
-export const refusedRanges = { v4: specialV4, v6: specialV6 } as const;
 
 const refused = new BlockList();
 for (const [address, prefix] of specialV4) refused.addSubnet(address, prefix, 'ipv4');

@@ -76,7 +76,7 @@ test('what is adopted of another process replaces what this one had of it', asyn
 });
 
 test('an adoption that was long in coming replaces no session that was claimed since', async () => {
-  const here = { key: 'k', claimedAt: 5, link: { end: () => assert.fail('its client left') } };
+  const here = { key: 'k', takenAt: 5, link: { end: () => assert.fail('its client left') } };
   const pages = [[{ key: 'k', turn: 4, wasElsewhere: true, subscriptions: [], heard: new Map() }]];
   const ownership = createOwnership({
     shared: {
@@ -97,14 +97,14 @@ test('the delayed will of a session that came up elsewhere is its client’s', (
     shared: { onFenced: () => undefined, wanted: { isElsewhere: () => undefined } },
     registry: { find: () => undefined, findFormer: () => undefined },
     wills: {
-      cancel: (key: string) => void did.push(`${key} cancelled`),
-      publishNow: (key: string) => void did.push(`${key} published`),
+      cancel: (key: string, before: number) => void did.push(`${key} cancelled ${before}`),
+      publishNow: (key: string, before: number) => void did.push(`${key} published ${before}`),
     },
   } as never);
   const who = { identity: 'i', clientId: 'c' };
   ownership.told({ kind: 'opened', turn: 2, ...who, cleanStart: false });
   ownership.told({ kind: 'opened', turn: 3, ...who, cleanStart: true });
-  assert.deepEqual(did, ['i\u0000c cancelled', 'i\u0000c published']);
+  assert.deepEqual(did, ['i\u0000c cancelled 2', 'i\u0000c published 3']);
 });
 
 test('a session that went and came again is complete when both have read the log', async () => {

@@ -40,7 +40,7 @@ interface OwnershipOptions extends CatchUpOptions {
  */
 export function createOwnership(options: OwnershipOptions) {
   const { shared, peers, registry, journal, wills, log } = options;
-  const { giveAway, givenAway, endFormerOf, endIfReplaced } = createEnding(options);
+  const { giveAway, givenAway, endFormerOf, endIfReplaced, lose } = createEnding(options);
   const inTurn = createKeyedSequence();
   const taking = new Map<SessionKey, TakingState>();
   const behind = new Map<Promise<void>, readonly SessionKey[]>();
@@ -58,14 +58,6 @@ export function createOwnership(options: OwnershipOptions) {
     for (const key of keys) lose(registry.find(key));
   });
 
-  /** Lets go of a session that is another process's: nothing of it is changed here any more. */
-  function lose(session: Session | undefined): void {
-    if (session === undefined) return;
-    session.link?.end(reason.takenOver, 'the client connected again');
-    wills.cancel(session.key);
-    registry.release(session);
-  }
-
   /**
    * Makes the session of a client this process's, and then calls `open` at once. What another
    * process has of it is in the store by then. Rejects when it cannot be, for now.
@@ -77,8 +69,7 @@ export function createOwnership(options: OwnershipOptions) {
       taking.set(key, state);
       try {
         const { turn, session, wills: left } = await claim(key, client, state.terms);
-        const isKept = session !== undefined || registry.find(key) !== undefined;
-        const isContinued = isKept && !client.cleanStart;
+        const isContinued = !client.cleanStart && (session ?? registry.find(key)) !== undefined;
         for (const will of left) {
           // A client that reconnects in time cancels its will.
           if (isContinued && will.delayMs > 0) wills.settle(key, will.turn, client.payer);
@@ -138,7 +129,7 @@ export function createOwnership(options: OwnershipOptions) {
     for (const one of claimed) {
       const known = registry.find(one.key);
       // Taken up already, maybe by a claim behind an adoption that was long in coming.
-      if (known !== undefined && (!one.wasElsewhere || known.claimedAt > one.turn)) continue;
+      if (known !== undefined && (!one.wasElsewhere || known.takenAt > one.turn)) continue;
       lose(known);
       try {
         registry.restore(one);
@@ -148,6 +139,7 @@ export function createOwnership(options: OwnershipOptions) {
       const session = registry.find(one.key);
       if (session === undefined || endIfReplaced(session)) continue;
       session.claimedAt = one.turn;
+      session.takenAt = one.turn;
       if (isContinued) holdBack(session, one);
       taken.push({ session, claimed: one });
     }
@@ -180,7 +172,7 @@ export function createOwnership(options: OwnershipOptions) {
       if (state !== undefined) state.elsewhere = turn;
       const session = registry.find(key);
       // Of a session that another process has by now the will may be here.
-      if (session === undefined) (talk.cleanStart ? wills.publishNow : wills.cancel)(key);
+      if (session === undefined) (talk.cleanStart ? wills.publishNow : wills.cancel)(key, turn);
       else if (session.claimedAt < turn) lose(session);
     },
     /** Resolves when nothing is under way. */
@@ -216,7 +208,16 @@ function createEnding({ registry, wills, journal, log }: OwnershipOptions) {
     await journal.settled();
   }
 
+  /** Lets go of a session that is another process's: nothing of it is changed here any more. */
+  function lose(session: Session | undefined): void {
+    if (session === undefined) return;
+    session.link?.end(reason.takenOver, 'the client connected again');
+    wills.cancel(session.key);
+    registry.release(session);
+  }
+
   return {
+    lose,
     /** Another process asks for it. Entries behind that question are acted on meanwhile. */
     giveAway(key: SessionKey, cleanStart: boolean): void {
       const giving = giveAwayStored(key, cleanStart)

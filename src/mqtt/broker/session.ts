@@ -137,6 +137,8 @@ export class Session {
   received: Map<number, Promise<PublishOutcome> | undefined> | undefined;
   /** The term in which its client connected, of all processes; 0: no other one serves. */
   claimedAt = 0;
+  /** The term in which this process took it from the store; 0: it began here. */
+  takenAt = 0;
   catchUp: CatchUp | undefined;
   #lastPacketId = 0;
 

@@ -138,10 +138,10 @@ export function createWills(options: WillsOptions) {
     for (const { will, tries } of waiting) publishOnce(will, tries + 1);
   }
 
-  /** The session ended: there is nothing to wait for. */
-  function publishNow(key: SessionKey): void {
+  /** The session ended: there is nothing to wait for. `before`: for a will of an earlier term. */
+  function publishNow(key: SessionKey, before = Number.POSITIVE_INFINITY): void {
     const will = pending.get(key);
-    if (will === undefined) return;
+    if (will === undefined || will.turn >= before) return;
     pending.delete(key);
     publishOnce(will);
   }
@@ -184,9 +184,9 @@ export function createWills(options: WillsOptions) {
   return {
     ...{ ...kept, publishNow, leave, inherit, restore },
     /** The client is back in time. */
-    cancel(key: SessionKey): void {
+    cancel(key: SessionKey, before = Number.POSITIVE_INFINITY): void {
       const will = pending.get(key);
-      if (will === undefined) return;
+      if (will === undefined || will.turn >= before) return;
       pending.delete(key);
       discard(will.client, will);
     },

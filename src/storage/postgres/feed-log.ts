@@ -124,8 +124,7 @@ export function createFeedLog(options: {
         // Where no other process serves, its own subscribers get it first.
         if (tx.others() === undefined) return undefined;
         if (settled !== undefined) {
-          const { key, turn } = settled;
-          const place = { key: sessionIndexKey(key), owner: own, turn };
+          const place = { ...settled, key: sessionIndexKey(settled.key), owner: own };
           // Whoever has its row publishes it, once.
           if ((await settleWill(tx, place)) === 0) return 'gone';
         }

@@ -63,14 +63,13 @@ const freeAllClaims = `
 const leave = `update members set state = 'left' where member = $1 and state = 'serving'`;
 
 /**
- * Makes this process a member, with a row of its own among those that count commits. `program`: what
- * it runs, for people.
+ * Makes this process a member, with a row of its own among those that count commits. `program`:
+ * what it runs, for people.
  */
 export async function join(
   client: pg.Client,
-  how: { serving: Serving; program: string | undefined; parts: Parts },
+  { serving, program, parts }: { serving: Serving; program: string | undefined; parts: Parts },
 ): Promise<Membership> {
-  const { serving, program = '', parts } = how;
   const session = sessionOn(client);
   const name = randomBytes(16).toString('hex');
   const connection = `${name} 1`;
@@ -81,7 +80,7 @@ export async function join(
     if (parts.length > 0) await session.run(lockPartWriters);
     // A newer version may have come since this one looked.
     await refuseNewer(client);
-    const row = await session.first<{ id: number }>(insertMember, program, newestTables);
+    const row = await session.first<{ id: number }>(insertMember, program ?? '', newestTables);
     const id = row?.id ?? 0;
     await session.run(insertWriter, id, connection);
     if (serving === 'alone') {

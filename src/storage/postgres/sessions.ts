@@ -17,6 +17,7 @@ import type { SqlSession } from '../sql/session.ts';
 import { createSessionChanges, insertSession, type SessionCluster } from '../sql/session-writes.ts';
 import type { Row } from '../sql/table.ts';
 import { putWill, type WillRow, willColumns, willsFrom } from '../sql/wills.ts';
+import { unavailable } from './failures.ts';
 import { tellOthers } from './feed-log.ts';
 import type { MemberConnection } from './member-connection.ts';
 import { sessionIndexKey, sessionTables } from './own-tables.ts';
@@ -107,6 +108,7 @@ const selectHeirless = `
 const selectUnknown = `
   select session from mqtt_sessions where behind and owner = $2 and key <> all($3::text[])
   order by session limit $1`;
+const thisServer = 'pg_postmaster_start_time()::text as server';
 /** By writer, as the index is: the first places of all, and not all places for the first ones. */
 const selectMissed = `
   with recursive wrote as (
@@ -114,7 +116,7 @@ const selectMissed = `
     union all
     select (select min(feed_log.writer) from feed_log where feed_log.writer > wrote.writer)
     from wrote where wrote.writer is not null)
-  select found.writer, found.place, found.text
+  select found.writer, found.place, found.text, ${thisServer}
   from wrote cross join lateral (
     select feed_log.writer, feed_log.place, entry as text from feed_log
     where feed_log.writer = wrote.writer and feed_log.place > $1
@@ -274,9 +276,15 @@ function createSharedSessions(
       writer.call(async (tx) => (await tx.run(beginWill, sessionIndexKey(key), member, turn)) > 0),
     async missed(after) {
       const most = postgresLimits.logEntriesPerRead;
-      const entries = await reader.all<LogEntry>(selectMissed, after, most);
+      const entries = await reader.all<LogEntry & { server: string }>(selectMissed, after, most);
+      const [first] = entries;
+      if (first === undefined) return { entries, isLast: true };
       // What a standby does not have yet its process may have to tell again, by another name.
-      if (entries.length > 0) await writer.call(async () => undefined, {});
+      const now = await writer.call(
+        (tx) => tx.first<{ server: string }>(`select ${thisServer}`),
+        {},
+      );
+      if (now?.server !== first.server) throw unavailable('the database was another one meanwhile');
       return { entries, isLast: entries.length < most };
     },
     async caughtUp(keys) {

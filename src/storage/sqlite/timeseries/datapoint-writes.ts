@@ -161,12 +161,6 @@ function createSeriesFlusher(database: DatabaseSync) {
   return { flush };
 }
 
-/** The work of one step of retention. */
-export interface RetentionOrder extends RetentionLimits {
-  readonly series: number;
-  readonly limits: ChunkLimits;
-}
-
 /** The changes that the writer thread makes for retention. */
 export function createRetentionStepWrites(
   database: DatabaseSync,
@@ -180,7 +174,11 @@ export function createRetentionStepWrites(
     putHours: (series: number, state: RetainedState, given: readonly HourTally[]): Promise<void> =>
       runAwaiting(restoreHours(tablesOf(series), state, given)),
     /** Takes one step: hours that are too old, or else the oldest datapoints that are. */
-    takeOldDatapoints: ({ series, limits, ...ages }: RetentionOrder): Promise<RetentionReport> =>
+    takeOldDatapoints: ({
+      series,
+      limits,
+      ...ages
+    }: RetentionLimits & { series: number; limits: ChunkLimits }): Promise<RetentionReport> =>
       runAwaiting(takeOld({ ...tablesOf(series), chunks: chunksOf(series, limits) }, ages)),
   };
 }
