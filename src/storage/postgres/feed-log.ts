@@ -125,7 +125,7 @@ export function createFeedLog(options: {
         if (tx.others() === undefined) return undefined;
         if (settled !== undefined) {
           const place = { ...settled, key: sessionIndexKey(settled.key), owner: own };
-          // Whoever has its row publishes it, once.
+          // The row of a will is the right to publish it, once.
           if ((await settleWill(tx, place)) === 0) return 'gone';
         }
         const row = await tx.first<{ place: number }>(insert, own, entry);

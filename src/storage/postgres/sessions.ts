@@ -279,7 +279,7 @@ function createSharedSessions(
       const entries = await reader.all<LogEntry & { server: string }>(selectMissed, after, most);
       const [first] = entries;
       if (first === undefined) return { entries, isLast: true };
-      // What a standby does not have yet its process may have to tell again, by another name.
+      // An entry that the standby lacks may be told again by its process, by another name.
       const now = await writer.call(
         (tx) => tx.first<{ server: string }>(`select ${thisServer}`),
         {},
