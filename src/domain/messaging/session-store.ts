@@ -123,7 +123,7 @@ export type StoredEntry = Omit<QueueEntry, 'key' | 'share'> & { readonly message
 /** A client that connects, and whose session is to be this process's. */
 export interface ClaimRequest extends Omit<SessionRecord, 'leftAt' | 'payer'> {
   readonly payer: Payer;
-  /** Whether this process has the session in memory, and need not read what is kept of it. */
+  /** Whether it is in memory here: it is not read then, and refused if another process had it. */
   readonly isKnown: boolean;
   /** Whether it is taken from a process that serves. */
   readonly isForced: boolean;

@@ -37,6 +37,34 @@ test('a session is given away although what it sent waits for the log', async (c
   assert.deepEqual(did, ['elsewhere', 'ended', 'released']);
 });
 
+test('what this process changed of a session is refused before it takes that again', async () => {
+  const did: string[] = [];
+  let here: object | undefined = { key: 'i\u0000c' };
+  const ownership = createOwnership({
+    shared: {
+      onFenced: () => undefined,
+      claim: async ({ isKnown, isForced }: { isKnown: boolean; isForced: boolean }) => {
+        did.push(`${isForced ? 'forced' : 'claimed'}, ${isKnown ? 'known' : 'unknown'}`);
+        return isForced ? { turn: 5, wills: [] } : { owner: 2 };
+      },
+    },
+    peers: { ask: async (_: string, by: number) => void did.push(`asked ${by}`) },
+    registry: {
+      find: () => here,
+      release: () => {
+        did.push('released');
+        here = undefined;
+      },
+    },
+    journal: { synced: async () => void did.push('stored') },
+    wills: { cancel: () => undefined },
+  } as never);
+  const client = { identity: 'i', clientId: 'c', payer: 'p', cleanStart: false, expirySeconds: 9 };
+  await ownership.take(client as never, () => did.push('open') > 0);
+  const asked = ['stored', 'claimed, known', 'released', 'asked 2'];
+  assert.deepEqual(did, [...asked, 'stored', 'forced, unknown', 'open']);
+});
+
 test('what is adopted of another process replaces what this one had of it', async () => {
   const did: string[] = [];
   const aSession = (name: string) => ({

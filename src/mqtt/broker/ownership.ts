@@ -112,6 +112,7 @@ export function createOwnership(options: OwnershipOptions) {
     if (!('owner' in claimed)) return claimed;
     lose(registry.find(key));
     await peers.ask(writeTalk({ kind: 'wanted', ...who }), claimed.owner);
+    await journal.synced();
     const forced = await ask(true);
     if ('owner' in forced) throw new Error('a session that is forced is elsewhere');
     return forced;

@@ -165,6 +165,18 @@ describe('MQTT sessions of several processes', { skip: noPostgres }, () => {
     assert.deepEqual(Object.keys(await a.claim(claiming({ isKnown: true }))), ['turn', 'wills']);
   });
 
+  test('what a process remembers of a session that another one had since is not taken', async () => {
+    const { one, two, a, b } = await twoOf('claims_stale');
+    await using closing = new AsyncDisposableStack();
+    closing.defer(() => one.close());
+    await openSession(one);
+    assert.ok('turn' in (await b.claim(claiming({ isForced: true }))));
+    await two.close();
+    assert.deepEqual(await a.claim(claiming({ isKnown: true })), { owner: two.members?.own });
+    const again = await a.claim(claiming({ isForced: true }));
+    assert.ok('turn' in again && again.session?.wasElsewhere);
+  });
+
   test('what a process left is adopted once, and the log kept for it', async () => {
     const { one, two, b } = await twoOf('claims_adopt');
     await using closing = new AsyncDisposableStack();

@@ -38,7 +38,6 @@ const upsertHeard = `
   on conflict (session, writer) do update set at = greatest(mqtt_heard.at, excluded.at)`;
 
 const asNote = (text: string) => ({ text });
-
 const clusterOf = (own: number): SessionCluster => ({
   own,
   settleShare: (session, share, isQueued) =>
@@ -206,7 +205,6 @@ function createSharedSessions(
   let isFirst = true;
   // Sessions that no process has may be anybody's, until there are none.
   behind.add(withoutOwner);
-
   const keysOf = (keys: readonly SessionKey[]) => keys.map(sessionIndexKey);
 
   /** At the start there may be some without an owner; later a member has ended. */
@@ -315,7 +313,8 @@ async function claim(
   const row = await tx.first<{ session: number; owner: number | null; isServed: boolean }>(
     ...[selectOwner, key],
   );
-  const owner = row?.isServed === true ? row.owner : null;
+  // What is in memory of a session that was elsewhere is older than what is kept of it.
+  const owner = row?.isServed === true || request.isKnown ? (row?.owner ?? null) : null;
   const isOwn = row?.owner === member;
   if (owner !== null && !isOwn && !request.isForced) return { owner };
   const turn = (await tx.first<{ turn: number }>(nextTurn))?.turn ?? 0;
