@@ -64,7 +64,6 @@ export const parseNotificationId = idsOf<NotificationId>('notification id', pars
 export const parseCorrectionId = idsOf<CorrectionId>('correction id', parseHexId);
 export const parseAccessKeyId = idsOf<AccessKeyId>('key id');
 export const parseUserId = idsOf<UserId>('user id');
-
 const usernamePattern = /^[A-Za-z0-9._@-]+$/;
 
 /** Usernames differ in more than their letter case. */

@@ -77,7 +77,6 @@ export const varyHeader = ['vary', 'Authorization, Accept-Encoding'] as const;
 
 /** With an ETag, every use of a stored answer asks here first [RFC 9111, 5.2.2.4]. */
 export const revalidateHeader = ['cache-control', 'private, no-cache'] as const;
-
 const knownTags = new WeakMap<object, string>();
 
 /**

@@ -66,9 +66,7 @@ const readPlainPush = createPushByteReader();
 /** Reads a push: JSON kept to the last digit, text, which is the value itself, or CSV. */
 export function readPushBody(body: unknown, contentType: string | undefined): PushBody {
   const type = mediaType(contentType);
-  if (type === 'other') {
-    throw unsupported(contentType, 'application/json, text/plain or text/csv');
-  }
+  if (type === 'other') throw unsupported(contentType, 'application/json, text/plain or text/csv');
   if (Buffer.isBuffer(body) && (type === 'json' || type === 'none')) {
     const datapoint = readPlainPush(body);
     if (datapoint !== undefined) return { kind: 'plain', datapoint };

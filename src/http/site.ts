@@ -105,7 +105,6 @@ export function createLoginCookies(site: Site) {
 }
 
 const securePrefix = '__Secure-';
-
 const ended = (cookie: LoginCookie) => ({ ...cookie, value: '', ageSeconds: 0 });
 
 /** The value of one cookie of a request; the first, where there are several of the name. */

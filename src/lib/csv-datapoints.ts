@@ -93,9 +93,7 @@ export function createCsvDatapointReader(options: CsvOptions) {
         const named = columnsOf(record, names);
         const count = record.cells.findLastIndex((cell) => !isBlank(cell)) + 1;
         columns = named ?? withoutHeader[record.cells.length] ?? withoutHeader[count];
-        if (columns === undefined) {
-          throw new CsvError(unnamedColumns, line);
-        }
+        if (columns === undefined) throw new CsvError(unnamedColumns, line);
         if (named !== undefined) continue;
       }
       for (const row of readRow(record, columns, { zone, delimiter: reader.delimiter })) {

@@ -113,7 +113,6 @@ const blank = /^[\s\0]*$/;
 
 /** Whether a cell says nothing: an empty text stands in quotes. */
 export const isBlank = ({ text, isQuoted }: CsvCell): boolean => !isQuoted && blank.test(text);
-
 const separator = /^"?sep=([,;\t|])"?[,;\t| ]*(?:\r\n|[\r\n]|$)/i;
 
 /** The line that names the separator, as spreadsheets write it; undefined: not to be seen yet. */

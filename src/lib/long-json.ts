@@ -4,7 +4,6 @@ import { endOfString, type JsonValue, parseJson, type UnreadJson } from './json.
 export const readCharactersMax = 65_536;
 /** Characters of a long text that are scanned, or written, at once. */
 export const sliceCharacters = 32_768;
-
 const quote = 34;
 const backslash = 92;
 

@@ -18,7 +18,6 @@ const signature = Uint8Array.of(13, 10, 13, 10, 0, 13, 10, 81, 85, 73, 84, 10);
 const fixedBytes = 16;
 /** Addresses take 36 bytes; what comes behind them says how the client spoke TLS, and the like. */
 export const proxyHeaderBytesMax = 2_048;
-
 const local = 0x20;
 const proxied = 0x21;
 const unknown = 0x00;

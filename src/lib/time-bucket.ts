@@ -7,7 +7,6 @@ const hour = 60 * minute;
 const day = 24 * hour;
 /** 1970-01-01 was a Thursday; weeks begin on Mondays. */
 const firstMonday = -3;
-
 const clockUnits = { s: second, m: minute, h: hour } as const;
 /** A hundred years each: no series is longer than a few such buckets. */
 const clockLengthMax = 36_525 * day;

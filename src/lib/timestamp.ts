@@ -8,7 +8,6 @@ const instantMin = -62_167_219_200_000;
 const instantMax = 253_402_300_799_999;
 /** Enough for a fraction of thirty digits and an offset. */
 const charactersMax = 64;
-
 const minus = 45;
 const colon = 58;
 const space = 32;

@@ -62,7 +62,6 @@ export function isRawText(text: string): boolean {
 }
 
 const jsonStart = /^\s*(?:["[{]|(?:true|false|null)\s*$)/;
-
 const startsLikeJson = (text: string): boolean => jsonStart.test(text);
 
 /** Drops that of bytes of UTF-8 as withoutPadding does; white space is that of JSON. */

@@ -188,9 +188,7 @@ export function createBulkByteReader({
         sensorEnd = cursor.textEnd;
       }
     } while (cursor.take(comma));
-    if (!cursor.take(closeBrace) || !cursor.isAtEnd() || (found & needed) !== needed) {
-      return false;
-    }
+    if (!cursor.take(closeBrace) || !cursor.isAtEnd() || (found & needed) !== needed) return false;
     const sensor = known ?? sensors.find(bytes, deviceStart, deviceEnd, sensorStart, sensorEnd);
     if (sensor === undefined) return false;
     if (valueStart > 0) before.note(bytes, start, valueStart, sensor);
@@ -227,7 +225,6 @@ class LineBefore {
 }
 
 const words = ['true', 'false', 'null'].map((word) => ({ word, text: Buffer.from(word) }));
-
 const minus = 45;
 const [zero, nine] = [48, 57];
 export const mayBeginNumber = (sign: number): boolean =>

@@ -281,7 +281,6 @@ export function bareNumberOf(bytes: Uint8Array): number {
 /** Longer bodies are no usual push: these bytes hold any of the shape and some white space. */
 const bytesMax = 128;
 const none = new Uint8Array(0);
-
 const comma = 44;
 const openBrace = 123;
 const closeBrace = 125;

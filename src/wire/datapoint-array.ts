@@ -146,7 +146,6 @@ function* slicesOf(
 
 /** How much of a body is read once more to say what is wrong with it. */
 const bytesReadAgainMax = 262_144;
-
 const charactersIn = (bytes: Buffer, end: number): number => bytes.toString('utf8', 0, end).length;
 
 /** `offset` is where the text begins in the body, in characters. */

@@ -18,7 +18,6 @@ export interface LinePoint {
 /** A device has no more sensors than this, and no client names more tags. */
 const fieldsMax = 1_000;
 const tagsMax = 100;
-
 const backslash = 92;
 const quote = 34;
 

@@ -102,7 +102,6 @@ const described = optional({
 });
 
 const id = Id('The id gateways and devices use to push data.', 'TC1');
-
 export const NewSensorMessage = Message('NewSensor', { id, ...described });
 
 export const SensorMessage = Message('Sensor', {

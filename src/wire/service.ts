@@ -11,7 +11,6 @@ import { Message, Plain } from './fields.ts';
 import { createReader } from './validation.ts';
 
 const Moment = Type.String({ format: 'date-time' });
-
 const Bytes = Type.Integer({ minimum: 0 });
 
 const SignUp = (about: TSchemaOptions = {}) =>

@@ -74,9 +74,7 @@ export function readForm(bytes: Buffer): UpdateParameters {
     .toString('latin1')
     .trim()
     .split('&', formPairsMax + 1);
-  if (pairs.length > formPairsMax) {
-    throw invalid(`a form must have at most ${formPairsMax} pairs`);
-  }
+  if (pairs.length > formPairsMax) throw invalid(`a form must have at most ${formPairsMax} pairs`);
   return given(
     pairs.map((pair) => {
       const equals = pair.indexOf('=');

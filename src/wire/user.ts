@@ -53,7 +53,6 @@ const profileOf = <Schema extends TSchema>(
 
 const ProfileFields = profileOf(Texts);
 const profileNames = Object.fromEntries(Object.keys(ProfileFields).map((name) => [name, name]));
-
 export const ProfileMessage = Message('Profile', ProfileFields);
 
 export const NewUserMessage = Message('NewUser', {

@@ -88,9 +88,7 @@ function submitsOf(parts: {
 
 /** Type of number: 1 international, 3 of the network (a short code), 5 a name. */
 function sourceOf(from: string): Fields {
-  if (!/^\+?\d+$/.test(from)) {
-    return { source_addr_ton: 5, source_addr_npi: 0, source_addr: from };
-  }
+  if (!/^\+?\d+$/.test(from)) return { source_addr_ton: 5, source_addr_npi: 0, source_addr: from };
   const ton = /^\d{1,8}$/.test(from) ? 3 : 1;
   return { source_addr_ton: ton, source_addr_npi: 1, source_addr: from.replace('+', '') };
 }

@@ -84,9 +84,7 @@ function refusalOf({ status, headers, text }: Answered, now: number): Outcome {
   }
   if (status >= 500) return retry('X has a fault of its own', pauseOf(headers['retry-after'], now));
   if (status < 400) return nonsense('X');
-  if (status === 401) {
-    return retry('X does not accept the keys: the administrator must check them');
-  }
+  if (status === 401) return retry('X does not accept the keys: the administrator must check them');
   const detail = jsonObjectOf(text)?.['detail'];
   const words = typeof detail === 'string' ? `: ${sanitized(detail)}` : '';
   if (status === 403 && /app|project|tier|level|oauth|permission/i.test(words)) {

@@ -94,9 +94,7 @@ function targetOf(text: string | undefined, mayBePrivate: boolean): URL | string
 
 /** Names that no public name server knows [RFC 6761, RFC 6762]. */
 const privateName = /(^|\.)(localhost|local|internal)\.?$/;
-
 const bareHost = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '');
-
 const privateReason = 'the webhook leads to a private address, which this service does not call';
 
 function bodyOf(message: ChannelMessage) {

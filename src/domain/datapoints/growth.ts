@@ -18,7 +18,6 @@ export type Growth = ReturnType<typeof createGrowth>;
 
 /** The bits of `texts`. */
 export const textBits = { second: 1, penult: 2, from: 4, to: 8 } as const;
-
 export const noGrowth = (): Grown => ({ rise: 0, riseLost: 0, decimals: 0 });
 
 /** Whether a number between two others is passed over; NaN: there is no such neighbour. */

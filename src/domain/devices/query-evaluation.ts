@@ -151,9 +151,7 @@ export const passes = (test: FieldTest, value: JsonValue | undefined): boolean =
 function passesBy(reading: Reading<JsonValue>, test: FieldTest, value: JsonValue): boolean {
   const elements = elementsOf(value);
   if (elements === undefined || test.operator === 'exists') return passesOne(reading, test, value);
-  if (test.operator === '!=') {
-    return elements.every((element) => passesOne(reading, test, element));
-  }
+  if (test.operator === '!=') return elements.every((element) => passesOne(reading, test, element));
   if (test.operator === '~=') return isFoundInOne(test.pattern, elements);
   return elements.some((element) => passesOne(reading, test, element));
 }

@@ -154,16 +154,10 @@ function readTest(cursor: Cursor): FieldTest {
   }
   const name = readName(cursor);
   const operator = readOperator(cursor);
-  if (operator === undefined) {
-    return { operator: 'exists', name };
-  }
+  if (operator === undefined) return { operator: 'exists', name };
   skipSpace(cursor);
-  if (operator === '~=') {
-    return { operator, name, pattern: readPattern(cursor) };
-  }
-  if (operator === '==' || operator === '!=') {
-    return { operator, name, anyOf: readList(cursor) };
-  }
+  if (operator === '~=') return { operator, name, pattern: readPattern(cursor) };
+  if (operator === '==' || operator === '!=') return { operator, name, anyOf: readList(cursor) };
   const start = cursor.at;
   const operand = readOperand(cursor);
   if (cursor.options.isStrict === true) requireOrdered(cursor, start, operand);

@@ -43,7 +43,6 @@ export interface GroupStore {
 
 /** The refusal of more members than a group may have. */
 export const groupFull = () => invalid(`a group may hold ${limits.groupMembersMax} users`);
-
 const noGroup = (id: GroupId) => notFound(`you have no group with id ${id}`);
 
 /** The group, if the actor may manage and share with it. Throws forbidden, not_found. */

@@ -213,9 +213,7 @@ function createWorkOff(parts: {
   function runnableOf(deviceId: DeviceId, evaluation: WaitingEvaluation): Runnable | undefined {
     const { id, member, isLeft } = evaluation;
     const known = own.find(deviceId, id);
-    if (known !== undefined) {
-      return known.push && { evaluation, push: known.push, isAgain: false };
-    }
+    if (known !== undefined) return known.push && { evaluation, push: known.push, isAgain: false };
     const isOwn = member === store.member;
     // A moment after a commit, its evaluations are not among our own yet.
     if (isOwn && own.isAwaited(deviceId, id)) return undefined;

@@ -256,7 +256,6 @@ export function requireSound(notification: Notification, payer: Payer): Rule {
 }
 
 const ownerKey = (owner: Username): string => owner.toLowerCase();
-
 const noNotification = (id: NotificationId) => notFound(`there is no notification with id ${id}`);
 
 /** Keeps the quotas that a rule uses: places on its sensors and devices, memory, and silences. */

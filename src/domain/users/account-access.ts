@@ -6,9 +6,7 @@ import type { User, UserStore } from './user.ts';
 
 /** The person asking; a guest is refused with advice to log in, a key is refused. */
 export function requirePerson(actor: Actor): Person {
-  if (actor.kind === 'guest') {
-    throw forbidden('log in first: this needs a token');
-  }
+  if (actor.kind === 'guest') throw forbidden('log in first: this needs a token');
   requireAccount(actor);
   return actor;
 }

@@ -156,7 +156,6 @@ export async function findResetTarget(users: UserStore, usernameOrEmail: string)
 }
 
 const provenByCode = 2;
-
 const strengthOf = ({ user }: StoredLogin) => emailStrength(user.profile, user.proofs ?? []);
 
 /** Of the accounts with an e-mail, strongest proof and oldest first: the one it means. */

@@ -176,9 +176,7 @@ export function createPasswordChecks(work: PasswordWork) {
           return check.hashing;
         });
       } catch (error) {
-        if (hasLeft(error) && check.over.signal.aborted) {
-          return await check.answered.promise;
-        }
+        if (hasLeft(error) && check.over.signal.aborted) return await check.answered.promise;
         throw error;
       } finally {
         check.waiting -= 1;

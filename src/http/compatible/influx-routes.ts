@@ -25,7 +25,6 @@ const body = streamBody(
 
 const precision = Type.Optional(OneOf(precisions, 'What timestamps count; else nanoseconds.'));
 const ignored = Type.Optional(Text('Taken and ignored: there is one store.'));
-
 const route = routesOf('Datapoints');
 
 const common = {

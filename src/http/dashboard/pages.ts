@@ -26,7 +26,6 @@ type SignUp = 'open' | 'closed';
 
 /** Path of the scripts, styles and pictures that the build made. */
 export const assetsPath = '/assets/';
-
 const html = 'text/html; charset=utf-8';
 
 /** First parts of paths that are the service's own; everything else is a screen. */

@@ -21,7 +21,6 @@ export const textToV1 = (text: string): string => renamed(text, v2Pattern, v1Wor
 
 /** A scope of version 1 in the words of version 2. */
 export const textToV2 = (text: string): string => renamed(text, v1Pattern, v2Words);
-
 const v2Key = /^(?:(?:device|sensor)(?:s|_ids?)?|action)$/;
 
 /** The name of a field or parameter of version 2 in version 1; most are the same. */

@@ -23,7 +23,6 @@ import { rangeOf, rangeParameters, sensorOf } from './datapoints.ts';
 import type { Services } from './services.ts';
 
 const route = routesOf('Corrections');
-
 const sensorPath = '/devices/:device_id/sensors/:sensor_id';
 
 /** Without one of these more is taken away: an empty one is refused. */

@@ -33,7 +33,6 @@ import { listed, pageHeaders, pageQuery } from './lists.ts';
 import type { Services } from './services.ts';
 
 const route = routesOf('Gateways');
-
 const shownMax = limits.devicesPerGatewayShown;
 
 const FullQuery = Type.Object({

@@ -17,7 +17,6 @@ import type { Services } from './services.ts';
 
 const route = routesOf('Groups');
 const path = '/groups/:group_id';
-
 const groupIdOf = (params: Params): GroupId => parseGroupId(params['group_id']);
 
 /** Groups of users, to share things with. */

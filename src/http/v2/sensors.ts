@@ -13,7 +13,6 @@ import { valueOptions, valueParameters } from './lists.ts';
 import type { Services } from './services.ts';
 
 const route = routesOf('Sensors');
-
 const ValuesQuery = Type.Object(valueParameters);
 
 /** Sensors of a device: add, list, read, change, delete. */

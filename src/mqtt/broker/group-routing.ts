@@ -230,7 +230,6 @@ interface Step {
 
 /** Attempts at a message that was left to others, a second apart. */
 const triesMax = 15;
-
 const newStep = (): Step => ({ claims: new Map(), settled: [], givenBack: [], here: new Map() });
 
 const sizeOf = ({ claims, settled, givenBack, here }: Step): number =>

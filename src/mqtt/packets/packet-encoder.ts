@@ -58,9 +58,7 @@ export function encodeConnack(packet: {
 }): Buffer {
   const { version, reasonCode, sessionPresent, properties, reasonString } = packet;
   const flags = sessionPresent ? 1 : 0;
-  if (version !== 5) {
-    return encodePacket(0x20, [Buffer.from([flags, returnCodeOf(reasonCode)])]);
-  }
+  if (version !== 5) return encodePacket(0x20, [Buffer.from([flags, returnCodeOf(reasonCode)])]);
   const list = [
     ...(properties === undefined ? [] : connackProperties(properties)),
     ...(reasonString === undefined ? [] : [textProperty(31, reasonString)]),

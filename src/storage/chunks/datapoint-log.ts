@@ -35,7 +35,6 @@ const version = 1;
 /** Bytes of a datapoint with a timestamp and a number, to guess the size. */
 const datapointBytes = 18;
 const pushBytes = 12;
-
 const hasTimestamp = 1;
 /** The datapoint was received together with the one before it. */
 const sameReceipt = 2;

@@ -18,7 +18,6 @@ export interface Membership {
 }
 
 export const replaced = 'another process of Kipimo serves this database now: stop this one';
-
 const takeTurn = 'select 1 from writers where writer = 0 for update';
 /** Waits for all commits under way: each locks the row of its writer. */
 const lockWriters = 'select 1 from writers order by writer for update';

@@ -20,7 +20,6 @@ const devicesOfUser = `
   select devices.id from devices join users on nocase(owner) = nocase(username)
   where users.id = $1`;
 const ofUser = `device_id in (${devicesOfUser})`;
-
 const ofSensor = 'device_id = $1 and sensor_id = $2 and sensors.bucket = $3';
 const deleteRetentions = `
   delete from retentions where series in (select series from sensors where ${ofSensor})`;

@@ -48,7 +48,6 @@ interface BearerRow extends Row {
 
 /** Expired tokens deleted by one insert, so that no insert after a long rest is slow. */
 const expiredTokensPerStep = 1_000;
-
 const isActive = 'is_disabled = 0';
 const selectBearing = (table: string, columns: string): string => `
   select ${columns}, username, is_admin

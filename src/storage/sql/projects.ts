@@ -6,7 +6,6 @@ import { insertRow, type SqlContext, type SqlSession, type Writes } from './sess
 import { createTable, type Row } from './table.ts';
 
 const projectTable = createTable<Project>('projects', { plain: ['id', 'owner'] });
-
 const selectProject = `select ${projectTable.columns} from projects where id = $1`;
 const selectUnshared = `
   select value as id from each($3)

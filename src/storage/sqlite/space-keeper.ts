@@ -54,9 +54,7 @@ export function createSpaceKeeper(
 
   function isStepDue(isQuiet: boolean): boolean {
     const free = numberOf('freelist_count');
-    if (!isQuiet) {
-      return free >= limits.freePagesWhileBusy && free * 4 >= numberOf('page_count');
-    }
+    if (!isQuiet) return free >= limits.freePagesWhileBusy && free * 4 >= numberOf('page_count');
     // A few are kept for what comes next: giving back and taking again is work, too.
     if (free === 0) isUnderWay = false;
     else if (free >= limits.freePagesMin) isUnderWay = true;

@@ -190,7 +190,6 @@ function requireUndoable(
 }
 
 const noCorrection = () => notFound('there is no correction with this id');
-
 const blocked = (message: string) => new DomainError('blocked', message);
 
 const tooMany = () =>

@@ -68,9 +68,7 @@ export function createRetaining(options: {
   return {
     ...{ state, restore },
     async step(sensor, limits) {
-      if (limits.rawBefore === undefined || !book.isCorrected(sensor)) {
-        return take(sensor, limits);
-      }
+      if (limits.rawBefore === undefined || !book.isCorrected(sensor)) return take(sensor, limits);
       const rawBefore = await keepsLast(sensor, limits.rawBefore);
       try {
         return await take(sensor, { ...limits, rawBefore });

@@ -14,7 +14,6 @@ const batchedQueryLimits = (hasParts: boolean) => ({ keysMax: hasParts ? 1 : 16,
 
 /** A last value whose JSON text has more bytes is large. */
 const smallBytesMax = 512;
-
 const columns = 'device_id, sensor_id, last_at, last_received';
 const ofDevices =
   'device_id = any($1::text[]) and last_value is not null order by device_id, series';

@@ -49,7 +49,6 @@ const countedPerStep = 4_096;
 const rowsPerGroupMax = 128;
 /** Full rows are written anew only where each of these goes with a row that is saved. */
 const bytesPerSavedRowMax = 16_384;
-
 const after = '(series, min_time, max_time, id) > (?, ?, ?, ?)';
 const listChunks = `
   select series, id, min_time as "minTime", max_time as "maxTime", count

@@ -15,7 +15,6 @@ const blockCountMax = 16_384;
 /** Secret of the process: no client can choose datapoints that fall on one slot. */
 const seed = randomInt(2 ** 32);
 const factor = randomInt(2 ** 31) * 2 + 1;
-
 const words = new Uint32Array(2);
 const double = new Float64Array(words.buffer);
 
