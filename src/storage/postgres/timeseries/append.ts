@@ -10,8 +10,8 @@ import {
 import type { SensorRef } from '../../../domain/datapoints/datapoint.ts';
 import type { AppendOutcome, Push } from '../../../domain/datapoints/datapoint-store.ts';
 import type { Instant } from '../../../lib/clock.ts';
-import { yieldToEventLoop } from '../../../lib/event-loop.ts';
-import { type Columns, rowAfter, rowFrom } from '../../chunks/columns.ts';
+import { runInSteps, yieldToEventLoop } from '../../../lib/event-loop.ts';
+import { rowAfter, rowFrom } from '../../chunks/columns.ts';
 import type { SqlSession } from '../../sql/session.ts';
 import { unavailable } from '../failures.ts';
 import type { WriteSession } from '../writer.ts';
@@ -69,37 +69,48 @@ async function findRepeats(options: {
   if (stored.length > 0) {
     stored.sort((a, b) => a.time - b.time);
     const range = { from: stored[0]?.time ?? 0, to: stored.at(-1)?.time ?? 0 };
-    await view(session, sensor, { ...range, parts }, (seen) => {
-      const lookup = seen.chunks.createLookup(seen.series);
-      for (const { row, time } of stored) {
-        const text = valueTextAt(batch, row);
-        if (hasValue(seen.unflushed, time, text) || lookup.valuesAt(time).has(text)) found.add(row);
-      }
+    const outside = new Set<string>();
+    let at = 0;
+    // Where a chunk was missing it goes on: the sensor is locked, and nothing of it changes.
+    await view(session, sensor, { ...range, parts }, ({ chunks, series, unflushed }) => {
+      const lookup = chunks.createLookup(series);
+      const rows = [rowFrom(unflushed.times, range.from), rowAfter(unflushed.times, range.to)];
+      return runInSteps(
+        (function* () {
+          if (at === 0) yield* addKeys(outside, unflushed, rows);
+          for (let one = stored[at]; one !== undefined; one = stored[at]) {
+            const text = valueTextAt(batch, one.row);
+            const isOutside = outside.has(`${one.time} ${text}`);
+            if (isOutside || lookup.valuesAt(one.time).has(text)) found.add(one.row);
+            at += 1;
+            yield;
+          }
+        })(),
+      );
     });
   }
-  const before = keysOf(staged);
-  for (const { row, time } of suspects) {
-    if (before.has(`${time} ${valueTextAt(batch, row)}`)) found.add(row);
-  }
+  await runInSteps(
+    (function* () {
+      const before = new Set<string>();
+      for (const one of staged) yield* addKeys(before, one);
+      for (const { row, time } of before.size > 0 ? suspects : []) {
+        if (before.has(`${time} ${valueTextAt(batch, row)}`)) found.add(row);
+        yield;
+      }
+    })(),
+  );
   return found;
 }
 
-function hasValue(columns: Columns, time: Instant, text: string): boolean {
-  const end = rowAfter(columns.times, time);
-  for (let row = rowFrom(columns.times, time); row < end; row += 1) {
-    if (columns.timed[row] === 1 && valueTextAt(columns, row) === text) return true;
+function* addKeys(
+  keys: Set<string>,
+  batch: ColumnBatch,
+  [from = 0, to = batch.count]: readonly number[] = [],
+): Generator<void> {
+  for (let row = from; row < to; row += 1) {
+    if (batch.timed[row] === 1) keys.add(`${batch.times[row]} ${valueTextAt(batch, row)}`);
+    yield;
   }
-  return false;
-}
-
-function keysOf(batches: readonly ColumnBatch[]): ReadonlySet<string> {
-  const keys = new Set<string>();
-  for (const batch of batches) {
-    for (let row = 0; row < batch.count; row += 1) {
-      if (batch.timed[row] === 1) keys.add(`${batch.times[row]} ${valueTextAt(batch, row)}`);
-    }
-  }
-  return keys;
 }
 
 /** Appends a batch inside a transaction: the sensors' rows say what is stored already. */
@@ -223,7 +234,7 @@ async function freshFor(
     return batch;
   }
   const repeats = await findRepeats({ ...state, session, view, batch, parts });
-  const { freshRows, saidRows } = freshOf(batch, repeats);
+  const { freshRows, saidRows } = await runInSteps(freshOf(batch, repeats));
   const fresh = freshRows.length === batch.count ? batch : selectRows(batch, freshRows);
   moveNewest(state, fresh);
   const lastSaid = lastRowAmong(selectRows(batch, saidRows));
@@ -246,11 +257,12 @@ function isBeyond({ count, times, timed }: ColumnBatch, newest: number): boolean
 }
 
 /** Rows that are new, and those that say anything: a repeat within its own push does not. */
-function freshOf(batch: ColumnBatch, repeats: ReadonlySet<number>) {
+function* freshOf(batch: ColumnBatch, repeats: ReadonlySet<number>) {
   const freshRows: number[] = [];
   const saidRows: number[] = [];
   const keys = new Set<string>();
   for (let row = 0; row < batch.count; row += 1) {
+    yield;
     const isTimed = batch.timed[row] === 1;
     const key = isTimed ? `${batch.times[row]} ${valueTextAt(batch, row)}` : undefined;
     if (key !== undefined && keys.has(key)) continue;

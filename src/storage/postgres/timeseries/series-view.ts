@@ -32,7 +32,7 @@ export type ViewSeries = <Result>(
   session: SqlSession,
   sensor: SensorRef,
   viewed: Viewed,
-  look: (view: SeriesView) => Result,
+  look: (view: SeriesView) => Result | Promise<Result>,
 ) => Promise<Result | undefined>;
 
 /**
@@ -75,7 +75,7 @@ export function createViewSeries(options: {
       const source = cache.sourceOf(loaded.heads);
       for (let isWhole = true; isWhole; ) {
         try {
-          return look({ ...loaded, chunks: source });
+          return await look({ ...loaded, chunks: source });
         } catch (error) {
           if (!(error instanceof MissingError)) throw readable(error);
           isWhole = await fetch(session, loaded, error.missing);
