@@ -180,7 +180,10 @@ function openFeed({ members }: Storage, log: Log): Feed & Partial<SharedFeed> {
 /** Gateways that are connected to any process; undefined: there is this one alone. */
 function openPresence({ members }: Storage, { peers }: Partial<SharedFeed>) {
   if (members === undefined || peers === undefined) return undefined;
-  return createSharedPresence({ own: members.own, ...peers });
+  return createSharedPresence({
+    ...{ own: members.own, onTold: peers.onTold },
+    tell: (text) => peers.tell({ text: () => text, payer: '', bytes: text.length }),
+  });
 }
 
 /** Publishes to other processes that this one lives; answers the function that ends that. */

@@ -33,7 +33,6 @@ interface BatchJson {
 }
 
 type Column = readonly number[] | number;
-
 export const isEventText = (text: string): boolean => text.startsWith('[');
 
 /** Events as processes write them for each other, a text each: `[` begins what is no change. */

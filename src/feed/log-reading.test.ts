@@ -52,8 +52,7 @@ test('the log is tidied up behind own work, one run at a time', async (context) 
   const order: string[] = [];
   let tidied = Promise.withResolvers<void>();
   const shared = {
-    read: async () => [],
-    entriesPerRead: 1,
+    read: async () => ({ entries: [], isLast: true }),
     before: () => positionsOf(1, 1),
     tidy() {
       order.push('tidied up');
@@ -95,11 +94,11 @@ test('reading goes on while what was acted on is stored, and acknowledges no mor
     async read() {
       const [from, to] = [read, written];
       read = to;
-      return Array.from({ length: to - from }, (_, at) => ({
+      const entries = Array.from({ length: to - from }, (_, at) => ({
         ...{ writer: 2, place: from + at + 1, text: '' },
       }));
+      return { entries, isLast: to - from < 100 };
     },
-    entriesPerRead: 100,
     before: () => positionsOf(written, 0),
     acknowledgement() {
       const until = read;
@@ -143,11 +142,11 @@ test('beside others that write a page in the time of each read it hears them', a
       // There always is a whole page.
       written += page;
       read += page;
-      return Array.from({ length: page }, (_, at) => ({
+      const entries = Array.from({ length: page }, (_, at) => ({
         ...{ writer: 2, place: read - page + at + 1, text: '' },
       }));
+      return { entries, isLast: false };
     },
-    entriesPerRead: page,
     lastPlaces: async () => positionsOf(written, 0),
     before: () => positionsOf(0, 0),
     acknowledgement: () => async () => undefined,
@@ -177,8 +176,11 @@ for (const size of [200, 90]) {
     let stored = Promise.withResolvers<void>();
     const page = Array.from({ length: size }, (_, at) => ({ writer: 2, place: at, text: '' }));
     const shared = {
-      read: async () => (++reads > 30 ? [] : page),
-      entriesPerRead: 200,
+      async read() {
+        reads += 1;
+        const entries = reads > 30 ? [] : page;
+        return { entries, isLast: entries.length < 200 };
+      },
       before: () => positionsOf(1, 1),
       acknowledgement: () => async () => undefined,
     } as unknown as FeedLog;

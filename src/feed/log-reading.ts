@@ -43,7 +43,7 @@ export function createLogReading(options: {
       if (readAhead > memberLimits.readAheadMax) await settle();
       const askedAt = performance.now();
       const [before, waiting] = [shared.before(), held.count()];
-      const entries = await shared.read();
+      const { entries, isLast } = await shared.read();
       const breathe = createBreather();
       for (const { text, ...position } of entries) {
         if (isResting) return;
@@ -59,7 +59,7 @@ export function createLogReading(options: {
       }
       // Not only where there was none: beside others who write all the time, and over a slow link,
       // there always is one.
-      if (entries.length < shared.entriesPerRead) {
+      if (isLast) {
         heardAt = askedAt;
         held.readUpTo(before, waiting);
         break;

@@ -44,9 +44,13 @@ function createLog() {
         reach();
         if (positions.size === 1) return undefined;
         const place = entries.length + 1;
-        entries.push({ writer: own, place, text: typeof text === 'string' ? text : text() });
+        entries.push({ writer: own, place, text });
         news();
         return { writer: own, place };
+      },
+      async tell(messages) {
+        for (const { text } of messages) await this.append(text());
+        return messages.map(() => 'told');
       },
       async read() {
         reach();
@@ -54,9 +58,8 @@ function createLog() {
           ({ writer, place }) => writer !== own && place > (read.get(writer) ?? 0),
         );
         for (const { writer, place } of found) read.set(writer, place);
-        return found;
+        return { entries: found, isLast: true };
       },
-      entriesPerRead: Number.POSITIVE_INFINITY,
       lastPlaces: async () => new Map(),
       before: () =>
         new Map(
@@ -152,7 +155,7 @@ describe('a feed whose changes others hear', () => {
     await one.feed.publishChange(changed('d'));
     const took = performance.now() - askedAt;
     assert.ok(took >= memberLimits.barrierMs - 50, `${took} ms`);
-    assert.equal((await deaf.read()).length, 1);
+    assert.equal((await deaf.read()).entries.length, 1);
     shared.state.isAway = true;
     await wait(memberLimits.trustMs + 50);
     const now = performance.now();

@@ -4,9 +4,16 @@ import type { Feed } from '../domain/datapoints/feed.ts';
 import type { Peers } from '../domain/datapoints/peers.ts';
 import { DomainError } from '../domain/errors.ts';
 import { memberLimits } from '../domain/members/member-limits.ts';
-import type { FeedLog, LogPosition, MemberFigures } from '../domain/members/member-store.ts';
+import type {
+  FeedLog,
+  LogPosition,
+  MemberFigures,
+  Telling,
+  Told,
+} from '../domain/members/member-store.ts';
 import { runInSteps } from '../lib/event-loop.ts';
 import type { Log } from '../lib/log.ts';
+import { createGroupCommit } from '../lib/scheduling/group-commit.ts';
 import {
   changeOfText,
   createEventText,
@@ -47,6 +54,7 @@ export function createSharedFeed(options: {
   const { local, log, shared, heldBackMs } = options;
   const eventText = createEventText(options.contexts);
   const settings = createUnwritten(shared);
+  const telling = createTelling(shared);
   const barrier = createBarrier(shared);
   /** Listeners to messages of other processes, and the work before these are acknowledged. */
   const listeners: Parameters<Peers['onTold']>[0][] = [];
@@ -133,9 +141,7 @@ export function createSharedFeed(options: {
       if (told.status === 'rejected') throw told.reason;
     },
     peers: {
-      async tell(text, settled) {
-        await shared.append(() => entryOf(typeof text === 'string' ? text : text()), settled);
-      },
+      tell: telling.add,
       ask: (text, by) => tellAll(entryOf(text), by),
       onTold: (listener) => void listeners.push(listener),
       onActed: (work) => void works.push(work),
@@ -168,6 +174,27 @@ export function createSharedFeed(options: {
   };
 }
 
+/** Messages to other processes, many in one commit: who tells much waits for the others. */
+const createTelling = (shared: Pick<FeedLog, 'tell'>) =>
+  createGroupCommit<Told, Telling, boolean>({
+    commit: (messages) =>
+      shared.tell(messages.map((one) => ({ ...one, text: () => entryOf(one.text()) }))),
+    settle(telling, { resolve, reject }) {
+      if (telling === 'gone') reject(new DomainError('gone', 'this will was published before'));
+      else if (telling === 'elsewhere') reject(new DomainError('unavailable', elsewhereSentence));
+      else resolve(telling === 'told');
+    },
+    weigh: ({ bytes }) => memberLimits.toldBytesBeside + bytes,
+    payerOf: ({ payer }) => payer,
+    batchWeightMax: memberLimits.toldBytesPerCommit,
+    batchItemsMax: memberLimits.toldPerCommit,
+    queueWeightMax: memberLimits.toldBytesMax,
+    payerWeightMax: memberLimits.toldBytesMax / 4,
+    payerWeightFloor: memberLimits.toldBytesPerCommit / 4,
+    refusal: () => new DomainError('rate_limited', 'too many messages wait: try again in a moment'),
+  });
+
+const elsewhereSentence = 'the client connected elsewhere';
 const awaySentence = 'the other processes of the service cannot be told now: try again';
 
 /** In steps where a push is long. */

@@ -85,6 +85,10 @@ export const mqttLimits = {
   sharesLeftMax: 10_000,
   /** The same in bytes. */
   sharesLeftBytesMax: 16 * 1_048_576,
+  /** Wills that are begun in the store at once. */
+  willsBegunMax: 256,
+  /** Readings of the log for sessions that came, at once. */
+  replaysMax: 4,
   /** Retained messages handed to a new subscription in one slice. */
   retainedPerTurn: 50,
   /** Topics whose retained value was removed by a correction, and comes back when it is undone. */

@@ -9,7 +9,7 @@ import { DomainError, type ErrorCode } from '../domain/errors.ts';
 import type { ActuatorId, DeviceId } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
 import type { DeviceTopics, TopicOwner } from '../domain/messaging/device-topics.ts';
-import type { Message } from '../domain/messaging/message.ts';
+import { bytesOfMessage, type Message } from '../domain/messaging/message.ts';
 import type { Reporter } from '../domain/reporter.ts';
 import { runInSteps } from '../lib/event-loop.ts';
 import type { JsonValue } from '../lib/json.ts';
@@ -133,16 +133,13 @@ export function createPublish(options: PublishOptions): Publish {
     );
   }
 
-  async function passOn(
-    actor: Actor,
-    owner: TopicOwner,
-    message: Message,
-  ): Promise<PublishOutcome> {
-    if (await deviceTopics.may(actor, owner)) {
-      if (options.peers !== undefined) await tellOthers(options.peers, message);
-      return acceptedToPassOn;
-    }
-    return refuse('not_authorized', `you may not update this ${owner.kind}`);
+  async function passOn(actor: Actor, owner: TopicOwner, message: Message) {
+    if (!(await deviceTopics.may(actor, owner)))
+      return refuse('not_authorized', `you may not update this ${owner.kind}`);
+    if (await tellOthers(options, message)) return acceptedToPassOn;
+    // Who told it may have ended before it was retained.
+    if (message.retain) await retain(message);
+    return acceptedByService;
   }
 
   function refuse(reason: PublishRefusal, description: string): PublishOutcome {
@@ -223,15 +220,19 @@ function noteLikeness(
   void refusedPushes.note({ via: 'mqtt', ...about, actor, path, sent });
 }
 
-/** Publishes to other processes: their subscribers get acknowledged messages; QoS 0 may be lost. */
+/**
+ * Publishes to other processes: their subscribers get acknowledged messages; QoS 0 may be lost.
+ * False: that was done before.
+ */
 async function tellOthers(
-  { tell, origin, heardBefore }: Pick<Peers, 'tell' | 'origin' | 'heardBefore'>,
+  { peers, reporter }: Pick<PublishOptions, 'peers' | 'reporter'>,
   message: Message,
-): Promise<void> {
-  const { willTurn: turn, publisher: key } = message;
-  // In one commit: a process that is killed behind it leaves no will to publish again.
-  const isAwaited = message.qos > 0;
-  const settled = turn === undefined || key === undefined ? undefined : { key, turn, isAwaited };
+): Promise<boolean> {
+  if (peers === undefined) return true;
+  const { tell, origin, heardBefore } = peers;
+  const { willTurn: turn, publisher: key, packetId, payer = '', topic, retain } = message;
+  const ofWill = turn !== undefined && key !== undefined;
+  const ofId = packetId !== undefined && key !== undefined;
   // In the order of commits: who has heard one has heard those before it. At QoS 0 it is handed on
   // here before, by its name, and no session keeps it.
   const text = (): string => {
@@ -239,10 +240,20 @@ async function tellOthers(
     const { willTurn: _, ...said } = message;
     return writeTalk({ kind: 'message', message: said });
   };
-  if (isAwaited) {
-    await tell(text, settled);
-    await heardBefore();
-  } else tell(text(), settled).catch(() => undefined);
+  const told = {
+    ...{ payer, bytes: topic.length + 2 * bytesOfMessage(message) },
+    // In one commit: a process that is killed behind it leaves no will to publish again.
+    settled: ofWill ? { key, turn, isRetained: retain } : undefined,
+    receivedAs: ofId ? { session: key, packetId } : undefined,
+  };
+  if (message.qos === 0 && !ofWill) {
+    const named = text();
+    tell({ ...told, text: () => named }).catch(() => reporter.publishRefused('quota'));
+    return true;
+  }
+  const isNew = await tell({ ...told, text });
+  await heardBefore();
+  return isNew;
 }
 
 /** Keeps the message, unless what it is about goes meanwhile: the next has another past. */

@@ -1,4 +1,4 @@
-import type { WillName } from '../members/member-store.ts';
+import type { Told } from '../members/member-store.ts';
 import type { MessageOrigin } from '../messaging/message.ts';
 import type { FeedEvent } from './feed.ts';
 
@@ -7,11 +7,11 @@ export interface Peers {
   /** Names the next message to others; those of this process but settings have one order. */
   origin(): MessageOrigin;
   /**
-   * Resolves when it will reach them, and the will that it publishes, if it does, has ended. Throws
-   * DomainError unavailable when the database is away. A function is called in the commit that
-   * tells it: messages that it names have the order of commits.
+   * Resolves when it will reach them; false: it was told before. Throws DomainError gone when it is
+   * the will of another process, unavailable when the database is away or its session elsewhere,
+   * rate_limited when too much of its payer waits.
    */
-  tell(text: string | (() => string), settled?: WillName): Promise<void>;
+  tell(message: Told): Promise<boolean>;
   /** Publishes; resolves once process `by` (or all) acted, or after a second. Throws as `tell`. */
   ask(text: string, by?: number): Promise<void>;
   /**

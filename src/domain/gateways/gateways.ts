@@ -28,7 +28,6 @@ export interface Gateway extends Pick<Device, LikeDevice | 'createdAt' | 'modifi
 
 /** Fields that a PUT may set; one set to undefined is removed. */
 export type GatewayChanges = Pick<DeviceChanges, LikeDevice>;
-
 type GatewayListing = Listing<'gateways', Gateway>;
 
 /** Where gateways are kept. Lists are in order of creation. */

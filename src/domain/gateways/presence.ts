@@ -51,7 +51,7 @@ export function createSharedPresence(talk: {
   /** The number of this process. */
   readonly own: number;
   /** Resolves when it will reach the others; may reject. */
-  tell(text: string): Promise<void>;
+  tell(text: string): Promise<unknown>;
   onTold(listener: (text: string) => Promise<void>): void;
 }) {
   const local = createPresence();
@@ -86,7 +86,7 @@ export function createSharedPresence(talk: {
     isTelling = false;
   }
 
-  const tell = (about: Partial<Told>): Promise<void> =>
+  const tell = (about: Partial<Told>): Promise<unknown> =>
     talk.tell(
       JSON.stringify({
         ...{ kind: 'presence', member: talk.own, here: [], gone: [], asks: false },

@@ -1,4 +1,5 @@
 import type { Instant } from '../../lib/clock.ts';
+import type { ReceivedId } from '../publish-context.ts';
 
 /** A process that serves this installation, or did a moment ago. */
 export interface Member {
@@ -53,14 +54,37 @@ export interface LogEntry extends LogPosition {
   readonly text: string;
 }
 
+/** Some entries of the log. */
+export interface LogPage {
+  readonly entries: readonly LogEntry[];
+  /** Whether nothing was behind them when they were read. */
+  readonly isLast: boolean;
+}
+
 /** The last will of a client that connected in this term of its session, over all processes. */
 export interface WillName {
   /** Of its session. */
   readonly key: string;
   readonly turn: number;
-  /** Whether it reaches subscribers here only once its entry is durable: not with QoS 0. */
-  readonly isAwaited?: boolean;
+  /** Whether it is retained, which is a commit of its own: it ends behind that one. */
+  readonly isRetained?: boolean;
 }
+
+/** A message for other processes, and what happens in the commit that tells it. */
+export interface Told {
+  /** Called in the commit, once or more, behind those of the commits before. */
+  readonly text: () => string;
+  readonly payer: string;
+  /** About how many its text has. */
+  readonly bytes: number;
+  /** The will that it publishes ends. */
+  readonly settled?: WillName | undefined;
+  /** The id under which a client published it is kept. */
+  readonly receivedAs?: Pick<ReceivedId, 'session' | 'packetId'> | undefined;
+}
+
+/** told; known: before, under the same id or as the same will; else it is another process's. */
+export type Telling = 'told' | 'known' | 'gone' | 'elsewhere';
 
 /**
  * Messages between the processes of one installation, kept until all of them have read them. Every
@@ -69,17 +93,16 @@ export interface WillName {
 export interface FeedLog {
   /**
    * Resolves when the entry is durable, with its position; undefined when no other process serves,
-   * so that none was written. In that commit the will ends which the entry publishes. A function is
-   * called in the commit, once or more, behind those of the commits before.
+   * so that none was written.
    */
-  append(text: string | (() => string), settled?: WillName): Promise<LogPosition | undefined>;
+  append(text: string): Promise<LogPosition | undefined>;
+  /** Writes many in one commit, in their order, and answers what became of each. */
+  tell(messages: readonly Told[]): Promise<readonly Telling[]>;
   /**
-   * The first of what others wrote and this process has not read: all of it when they are fewer
-   * than `entriesPerRead`. Entries of one writer, on one sensor or on rules of one device are in
-   * the order of their commits.
+   * The first of what others wrote and this process has not read. Entries of one writer, on one
+   * sensor or on rules of one device are in the order of their commits.
    */
-  read(): Promise<readonly LogEntry[]>;
-  readonly entriesPerRead: number;
+  read(): Promise<LogPage>;
   /** Of each other process, the last place written at this moment, if it is not read yet. */
   lastPlaces(): Promise<LogPlaces>;
   /** The last places of the others that the newest commit of this process may have waited for. */

@@ -1,6 +1,6 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { Payer } from '../budgets/budget.ts';
-import type { LogEntry } from '../members/member-store.ts';
+import type { LogPage } from '../members/member-store.ts';
 import type { WantedValues } from '../members/wanted-values.ts';
 import type { Message, Qos, SessionKey } from './message.ts';
 
@@ -180,13 +180,6 @@ export interface KnownHere {
   keys(): readonly SessionKey[];
   /** Terms of wills that it has, or is about to have. */
   terms(): readonly number[];
-}
-
-/** Some entries of the log. */
-export interface LogPage {
-  readonly entries: readonly LogEntry[];
-  /** Whether nothing was behind them when they were read. */
-  readonly isLast: boolean;
 }
 
 /**

@@ -1,13 +1,10 @@
 import type { FeedEvent } from '../../domain/datapoints/feed.ts';
 import type { Peers } from '../../domain/datapoints/peers.ts';
-import type { LogPosition } from '../../domain/members/member-store.ts';
+import type { LogPage, LogPosition } from '../../domain/members/member-store.ts';
 import type { Message, SessionKey } from '../../domain/messaging/message.ts';
-import type {
-  ClaimedSession,
-  LogPage,
-  SharedSessions,
-} from '../../domain/messaging/session-store.ts';
+import type { ClaimedSession, SharedSessions } from '../../domain/messaging/session-store.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { createBreather } from '../../lib/event-loop.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Broker, Reach } from '../broker.ts';
 import type { Counters } from './counters.ts';
@@ -123,6 +120,7 @@ export async function readLog(
   };
   let page: LogPage;
   let after = 0;
+  const breathe = createBreather();
   do {
     page = await shared.missed(after);
     for (const { text, ...position } of page.entries) {
@@ -132,6 +130,7 @@ export async function readLog(
       if (typeof said === 'object') deliverEvent(receivers, said);
       const talk = typeof said === 'string' ? readTalk(said) : undefined;
       if (talk?.kind === 'message') route(talk.message);
+      await breathe();
     }
     await room?.();
   } while (!page.isLast);

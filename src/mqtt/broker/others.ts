@@ -68,7 +68,8 @@ export function listenToOthers(peers: Peers, listening: Listening): () => void {
   // Claims for a session that another process took were given back.
   shared.onFenced(() => {
     if (Iterator.from(context.tree.groups()).next().done !== true) lookAgain();
-    peers.tell(writeTalk({ kind: 'freed' })).catch(() => undefined);
+    const text = (): string => writeTalk({ kind: 'freed' });
+    peers.tell({ text, payer: '', bytes: 0 }).catch(() => undefined);
   });
 
   let renewing: Promise<void> = Promise.resolve();

@@ -5,7 +5,8 @@ import { formerGuestIdentity, identityOfGuest } from '../../domain/messaging/ide
 import { type SessionKey, sessionKey } from '../../domain/messaging/message.ts';
 import type { Claim, ClaimedSession } from '../../domain/messaging/session-store.ts';
 import { yieldToEventLoop } from '../../lib/event-loop.ts';
-import { createKeyedSequence } from '../../lib/scheduling/payer-queues.ts';
+import { createKeyedSequence, createSemaphore } from '../../lib/scheduling/payer-queues.ts';
+import { mqttLimits } from '../limits.ts';
 import { reason } from '../packets/packet.ts';
 import { createAdoption } from './adoption.ts';
 import { type CatchUpOptions, complete, holdBack, type TakenSession } from './catch-up.ts';
@@ -42,6 +43,7 @@ export function createOwnership(options: OwnershipOptions) {
   const { shared, peers, registry, journal, wills, log } = options;
   const { giveAway, givenAway, endFormerOf, endIfReplaced, lose } = createEnding(options);
   const inTurn = createKeyedSequence();
+  const completing = createSemaphore({ parallelMax: mqttLimits.replaysMax });
   const taking = new Map<SessionKey, TakingState>();
   const behind = new Map<Promise<void>, readonly SessionKey[]>();
   let isClosed = false;
@@ -96,7 +98,7 @@ export function createOwnership(options: OwnershipOptions) {
           ...{ key, identity, clientId, payer, expirySeconds, isForced },
           // The session may end before the delay does [MQTT-3.1.3.2.2].
           will: will && { ...will, key, delayMs: Math.min(will.delayMs, expirySeconds * 1_000) },
-          isKnown: registry.find(key) !== undefined,
+          isKnown: registry.find(key)?.isDurable === true,
           note(turn) {
             terms.push(turn);
             return peers.entryOf(writeTalk({ kind: 'opened', turn, ...who }));
@@ -144,8 +146,9 @@ export function createOwnership(options: OwnershipOptions) {
       if (isContinued) holdBack(session, one);
       taken.push({ session, claimed: one });
     }
-    const how = { isOver: () => isClosed, isComing };
-    const running = complete(options, taken, others, how).finally(() => behind.delete(running));
+    const work = () => complete(options, taken, others, { isOver: () => isClosed, isComing });
+    const payer = taken.length === 1 ? taken[0]?.session.payer : undefined;
+    const running = completing.run(payer ?? '', work).finally(() => behind.delete(running));
     const keys = claimed.map(({ key }) => key);
     behind.set(running, keys);
   }

@@ -6,17 +6,17 @@ import type { SharedSessions, StoredWill } from '../../domain/messaging/session-
 import type { Clock, Instant } from '../../lib/clock.ts';
 import { createBreather } from '../../lib/event-loop.ts';
 import type { Log } from '../../lib/log.ts';
+import { createSemaphore } from '../../lib/scheduling/payer-queues.ts';
 import { type BrokerHooks, type Client, unavailableOutcome } from '../broker.ts';
+import { mqttLimits } from '../limits.ts';
 import type { Journal } from './journal.ts';
 import { completePublish, type PublishCompletion } from './router.ts';
 import type { HandOnShares } from './slices.ts';
 
 /** A last will, ready to be published. `turn` is 0 until it is in the store. */
 export type Will = Omit<StoredWill, 'key'>;
-
 /** The client as whom a will is published. */
 export type Heir = Pick<Client, 'payer' | 'publish'>;
-
 type WillOfTerm = Pick<Will, 'message' | 'turn'>;
 
 /** A last will whose connection is gone. */
@@ -30,13 +30,10 @@ interface PendingWill extends Will {
 
 /** A will without its texts and bytes. */
 const willBytes = 512;
-
 /** How often one is tried that the service could not take, a second apart. */
 const triesMax = 60;
-
 /** Wills of one payer that are tried again although the disk or a quota is full. */
 const fullMax = 100;
-
 /** So long a client waits for its will to be on disk: beyond, the disk takes nothing. */
 const putMsMax = 3_000;
 
@@ -57,6 +54,7 @@ export type Wills = ReturnType<typeof createWills>;
 export function createWills(options: WillsOptions) {
   const { bytes, clock, log, journal, authority, handOnShares, completion, shared } = options;
   const kept = createKeptWills({ bytes, clock, journal });
+  const begin = createBeginning();
   const { keep, settle, discard } = kept;
   const pending = new Map<SessionKey, PendingWill>();
   /** Wills the hooks have not answered. */
@@ -106,7 +104,7 @@ export function createWills(options: WillsOptions) {
     const { publisher: key } = message;
     if (!isBegun && turn > 0 && shared !== undefined && key !== undefined) {
       // A will that another process took with its client is published there; no other takes this.
-      const isOwn = await shared.beginWill(key, turn).catch(() => undefined);
+      const isOwn = await begin(client.payer, () => shared.beginWill(key, turn));
       if (isOwn !== true) return isOwn === false ? 'elsewhere' : 'unavailable';
     }
     const sent: Message = {
@@ -176,8 +174,7 @@ export function createWills(options: WillsOptions) {
       const leftMs = Math.max(0, clock.now() - (leftAt ?? clock.now()));
       // A session that is not kept ended with its connection.
       inherit({ ...will, delayMs: isKept(will.key) ? will.delayMs - leftMs : 0 });
-      const pause = breathe();
-      if (pause !== undefined) await pause;
+      await breathe();
     }
   }
 
@@ -203,6 +200,13 @@ export function createWills(options: WillsOptions) {
       await Promise.all(underWay);
     },
   };
+}
+
+/** Asks the store whether a will is this process's to publish; undefined: it cannot say now. */
+function createBeginning() {
+  const beginning = createSemaphore({ parallelMax: mqttLimits.willsBegunMax });
+  return (payer: Payer, ask: () => Promise<boolean>): Promise<boolean | undefined> =>
+    beginning.run(payer, ask).catch(() => undefined);
 }
 
 /** The quota of wills, and their rows in the store. */

@@ -142,11 +142,11 @@ describe('changes of datapoints beside others', { skip: noPostgres, timeout: 60_
     await other.run('commit');
     await waiting;
     const joined = await joining;
-    assert.deepEqual(await joined.members?.log.read(), [], 'it was written for nobody');
+    assert.deepEqual((await joined.members?.log.read())?.entries, [], 'written for nobody');
     await one.datapoints.append([pushTo('a', 2)], notes);
     const read = await joined.members?.log.read();
     assert.deepEqual(
-      read?.map(({ text }) => text),
+      read?.entries.map(({ text }) => text),
       ['note'],
     );
   });

@@ -26,7 +26,7 @@ async function openLogs(name: string, count: number) {
 async function readAll(log: FeedLog): Promise<readonly string[]> {
   const texts: string[] = [];
   for (;;) {
-    const entries = await log.read();
+    const { entries } = await log.read();
     if (entries.length === 0) return texts;
     texts.push(...entries.map(({ text }) => text));
   }
@@ -64,11 +64,13 @@ test('a message is named in its commit, behind those of the commits before', {
     count += 1;
     return `${count}`;
   };
+  const about = { payer: '', bytes: 1 };
   let later: Promise<unknown> | undefined;
-  await log.append(() => {
-    later = log.append(name);
+  const first = (): string => {
+    later = log.tell([{ ...about, text: name }]);
     return name();
-  });
+  };
+  await log.tell([{ ...about, text: first }]);
   await later;
   assert.deepEqual(await readAll(reader), ['1', '2']);
 });

@@ -1,19 +1,22 @@
 import type { Note } from '../../domain/datapoints/datapoint-store.ts';
-import { DomainError } from '../../domain/errors.ts';
 import type {
   FeedLog,
   LogEntry,
+  LogPage,
   LogPlaces,
   LogPosition,
+  Telling,
 } from '../../domain/members/member-store.ts';
 import { yieldToEventLoop } from '../../lib/event-loop.ts';
-import { settleWill } from '../sql/wills.ts';
+import type { SqlSession, Value } from '../sql/session.ts';
+import { tellWill } from '../sql/wills.ts';
 import { fileEvaluations } from './evaluations.ts';
 import { unavailable } from './failures.ts';
 import type { MemberConnection } from './member-connection.ts';
 import { lastPlace, sessionIndexKey } from './own-tables.ts';
 import { postgresLimits } from './postgres-limits.ts';
 import { dropHereOfEnded, dropShares } from './shares.ts';
+import { tellId } from './timeseries/kept-ids.ts';
 import type { Writer, WriteSession } from './writer.ts';
 
 const insert = 'insert into feed_log (writer, entry) values ($1, $2) returning place';
@@ -33,9 +36,8 @@ const selectNew = `
   cross join lateral (
     select feed_log.writer, feed_log.place, entry from feed_log
     where feed_log.writer = writers.writer and feed_log.place > coalesce(known.place, 0)
-    order by feed_log.place limit $4) as found
-  where writers.writer <> $1
-  order by found.place limit $4`;
+    order by feed_log.place limit ${postgresLimits.logEntriesPerRead}) as found
+  where writers.writer <> $1`;
 const selectPositions = `
   select (each.value)::bigint as place, (each.key)::integer as writer
   from members, json_each_text(members.positions::json) as each where member = $1`;
@@ -91,6 +93,31 @@ export function tellOthers(tx: WriteSession, notes: readonly Note[]): void {
   tx.news(entries);
 }
 
+/** No process joins before the commit ends: joining is a commit, and takes the commit lock. */
+async function hasOthers(tx: WriteSession): Promise<boolean> {
+  await tx.first('select');
+  return tx.others() !== undefined;
+}
+
+/** Reads the first of the entries that `select` finds, in the order of places. */
+export async function readPage<Entry extends LogEntry>(
+  session: Pick<SqlSession, 'all'>,
+  select: string,
+  ...values: readonly Value[]
+): Promise<LogPage & { readonly entries: readonly Entry[] }> {
+  const { logEntriesPerRead: most, logBytesPerRead: bytesMax } = postgresLimits;
+  const summed = `
+    select *, sum(octet_length(text)) over (order by place) as bytes
+    from (${select} order by place limit ${most}) as found`;
+  const entries = await session.all<Entry & { readonly bytes: number }>(
+    `select * from (${summed}) as page where bytes - octet_length(text) < ${bytesMax}
+    order by place`,
+    ...values,
+  );
+  const isLast = entries.length < most && (entries.at(-1)?.bytes ?? 0) < bytesMax;
+  return { entries, isLast };
+}
+
 /** The log of members in PostgreSQL. What is read is what was committed; news only says when. */
 export function createFeedLog(options: {
   readonly own: number;
@@ -116,27 +143,40 @@ export function createFeedLog(options: {
   }
 
   return {
-    async append(text, settled) {
-      const told = await writer.call(async (tx) => {
-        // No process joins meanwhile: joining is a commit, and takes the commit lock.
-        await tx.first('select');
-        const entry = typeof text === 'string' ? text : text();
-        // Where no other process serves, its own subscribers get it first.
-        if (tx.others() === undefined) return undefined;
-        if (settled !== undefined) {
-          const place = { ...settled, key: sessionIndexKey(settled.key), owner: own };
-          // The row of a will is the right to publish it, once.
-          if ((await settleWill(tx, place)) === 0) return 'gone';
-        }
-        const row = await tx.first<{ place: number }>(insert, own, entry);
+    append: (text) =>
+      writer.call(async (tx) => {
+        if (!(await hasOthers(tx))) return undefined;
+        const row = await tx.first<{ place: number }>(insert, own, text);
         if (row === undefined) return undefined;
-        // A will that has ended is not published again: it reaches clients here all the same.
-        tx.news(settled?.isAwaited === true ? [entry] : []);
+        tx.news();
         return { writer: own, place: row.place };
-      });
-      if (told === 'gone') throw new DomainError('gone', 'this will was published before');
-      return told;
-    },
+      }),
+    tell: (messages) =>
+      writer.call(async (tx) => {
+        // Where no other process serves, its own subscribers get it first.
+        const isAlone = !(await hasOthers(tx));
+        const outcomes: Telling[] = [];
+        const entries: string[] = [];
+        const awaited: string[] = [];
+        for (const { text, settled, receivedAs } of messages) {
+          const will = settled && { ...settled, key: sessionIndexKey(settled.key), owner: own };
+          // The row of a will is the right to publish it, once.
+          const outcome = will
+            ? await tellWill(tx, will, isAlone)
+            : await tellId(tx, own, isAlone ? undefined : receivedAs);
+          outcomes.push(outcome);
+          if (isAlone || outcome !== 'told') continue;
+          const entry = text();
+          entries.push(entry);
+          // What is not published again reaches clients here all the same.
+          if (settled !== undefined || receivedAs !== undefined) awaited.push(entry);
+        }
+        if (entries.length > 0) {
+          tx.send(insertAll, own, entries);
+          tx.news(awaited);
+        }
+        return outcomes;
+      }),
     async read() {
       await begin();
       const made = connection.made();
@@ -144,18 +184,12 @@ export function createFeedLog(options: {
       // be lost with the primary. What is seen now is on the standby once a commit of now is.
       if (made !== confirmed) await writer.call(async () => undefined, {});
       confirmed = made;
-      const entries = await connection.all<LogEntry>(
-        selectNew,
-        own,
-        [...positions.keys()],
-        [...positions.values()],
-        postgresLimits.logEntriesPerRead,
-      );
+      const known = [[...positions.keys()], [...positions.values()]];
+      const page = await readPage(connection, selectNew, own, ...known);
       if (connection.made() !== confirmed) throw unavailable('the connection was lost meanwhile');
-      for (const { writer: from, place } of entries) positions.set(from, place);
-      return entries;
+      for (const { writer: from, place } of page.entries) positions.set(from, place);
+      return page;
     },
-    entriesPerRead: postgresLimits.logEntriesPerRead,
     async lastPlaces() {
       const rows = await connection.all<LogPosition>(selectLast);
       const isUnread = ({ writer: by, place }: LogPosition): boolean =>

@@ -27,6 +27,8 @@ export const postgresLimits = {
   awayMs: 10_000,
   /** Of the log of members, of each writer. */
   logEntriesPerRead: 200,
+  /** … and until they have so many: a statement of members is not to take too long. */
+  logBytesPerRead: 4 * mebibyte,
   /** Sessions of processes that ended that one commit takes over, with what waits in them. */
   sessionsPerAdoption: 200,
   /** How long a heartbeat may take, by statement. */

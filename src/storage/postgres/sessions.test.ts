@@ -72,6 +72,18 @@ async function openSession({ mqttSessions }: Storage): Promise<void> {
 }
 
 describe('sessions that a process has without its knowledge', { skip: noPostgres }, () => {
+  test('what is known of a session that another process had since is not taken', async () => {
+    const { one, two, a, b } = await twoOf('claims_stale');
+    await using closing = new AsyncDisposableStack();
+    closing.defer(() => one.close());
+    await openSession(one);
+    assert.ok('turn' in (await b.claim(claiming({ isForced: true }))));
+    await two.close();
+    assert.deepEqual(await a.claim(claiming({ isKnown: true })), { owner: two.members?.own });
+    const again = await a.claim(claiming({ isForced: true }));
+    assert.ok('turn' in again && again.session?.wasElsewhere);
+  });
+
   test('what a refused claim made its own a process takes up as that of others', async () => {
     const { one, two, a, b } = await twoOf('claims_unknown');
     await using closing = new AsyncDisposableStack();
@@ -165,18 +177,6 @@ describe('MQTT sessions of several processes', { skip: noPostgres }, () => {
     assert.deepEqual(Object.keys(await a.claim(claiming({ isKnown: true }))), ['turn', 'wills']);
   });
 
-  test('what a process remembers of a session that another one had since is not taken', async () => {
-    const { one, two, a, b } = await twoOf('claims_stale');
-    await using closing = new AsyncDisposableStack();
-    closing.defer(() => one.close());
-    await openSession(one);
-    assert.ok('turn' in (await b.claim(claiming({ isForced: true }))));
-    await two.close();
-    assert.deepEqual(await a.claim(claiming({ isKnown: true })), { owner: two.members?.own });
-    const again = await a.claim(claiming({ isForced: true }));
-    assert.ok('turn' in again && again.session?.wasElsewhere);
-  });
-
   test('what a process left is adopted once, and the log kept for it', async () => {
     const { one, two, b } = await twoOf('claims_adopt');
     await using closing = new AsyncDisposableStack();
@@ -229,23 +229,6 @@ describe('MQTT sessions of several processes', { skip: noPostgres }, () => {
     await one.close();
     // A will that it had begun is no other process's.
     assert.deepEqual((await b.adoptWills()).map(turnOf), [first.turn]);
-  });
-
-  test('a will that was told to others ended in that commit, and is told once', async () => {
-    const { one, two, a, b } = await twoOf('claims_told');
-    await using closing = new AsyncDisposableStack();
-    closing.defer(() => two.close());
-    const will = { key, delayMs: 0, message: aMessage('w', { publisher: key, payer }) };
-    const claimed = await a.claim(claiming({ will }));
-    assert.ok('turn' in claimed);
-    const { turn } = claimed;
-    const tell = async (by: Storage, of = turn) => by.members?.log.append('', { key, turn: of });
-    await assert.rejects(tell(one, turn - 1), { code: 'gone' }, 'of another connection');
-    await assert.rejects(tell(two), { code: 'gone' }, 'of another process');
-    assert.ok((await a.beginWill(key, turn)) && (await tell(one)));
-    await assert.rejects(tell(one), { code: 'gone' });
-    await one.close();
-    assert.deepEqual(await b.adoptWills(), []);
   });
 
   test('a will is of who has the client, and goes with the process', async () => {

@@ -11,6 +11,7 @@ import type {
   SessionStore,
   SharedSessions,
 } from '../../domain/messaging/session-store.ts';
+import { createSemaphore } from '../../lib/scheduling/payer-queues.ts';
 import type { DamagedRows } from '../faults.ts';
 import { loadAll, loadRetained, loadSessions } from '../sql/load-sessions.ts';
 import type { SqlSession } from '../sql/session.ts';
@@ -18,7 +19,7 @@ import { createSessionChanges, insertSession, type SessionCluster } from '../sql
 import type { Row } from '../sql/table.ts';
 import { putWill, type WillRow, willColumns, willsFrom } from '../sql/wills.ts';
 import { unavailable } from './failures.ts';
-import { tellOthers } from './feed-log.ts';
+import { readPage, tellOthers } from './feed-log.ts';
 import type { MemberConnection } from './member-connection.ts';
 import { sessionIndexKey, sessionTables } from './own-tables.ts';
 import { postgresLimits } from './postgres-limits.ts';
@@ -119,8 +120,7 @@ const selectMissed = `
   from wrote cross join lateral (
     select feed_log.writer, feed_log.place, entry as text from feed_log
     where feed_log.writer = wrote.writer and feed_log.place > $1
-    order by feed_log.place limit $2) as found
-  order by found.place limit $2`;
+    order by feed_log.place limit ${postgresLimits.logEntriesPerRead}) as found`;
 const setCaughtUp = `
   update mqtt_sessions set behind = false where owner = $1 and key = any($2::text[])`;
 const dropHeard = `
@@ -206,26 +206,29 @@ function createSharedSessions(
   // Sessions that no process has may be anybody's, until there are none.
   behind.add(withoutOwner);
   const keysOf = (keys: readonly SessionKey[]) => keys.map(sessionIndexKey);
+  const claiming = createSemaphore({ parallelMax: postgresLimits.callsPerCommitMax });
 
   /** At the start there may be some without an owner; later a member has ended. */
   const areHeirless = async (): Promise<boolean> =>
     isFirst || (await reader.first(findHeirless)) !== undefined;
   const most = postgresLimits.sessionsPerAdoption;
 
+  async function claimIn(tx: WriteSession, request: ClaimRequest): Promise<Claim | Elsewhere> {
+    const claimed = await claim(tx, request, taking);
+    if ('owner' in claimed) return claimed;
+    const { key, isForced, will: given } = request;
+    const { turn } = claimed;
+    const place = { key: sessionIndexKey(key), owner: member, turn };
+    const taken = await tx.all<WillRow>(takeWills, place.key, member, isForced);
+    const wills = willsFrom(taken, damaged);
+    if (given !== undefined) await putWill(tx, place, { ...given, turn });
+    if (given !== undefined || wills.length > 0) await tx.run(owns, member);
+    return { ...claimed, wills };
+  }
+
   return {
     claim: (request) =>
-      writer.call(async (tx) => {
-        const claimed = await claim(tx, request, taking);
-        if ('owner' in claimed) return claimed;
-        const { key, isForced, will: given } = request;
-        const { turn } = claimed;
-        const place = { key: sessionIndexKey(key), owner: member, turn };
-        const taken = await tx.all<WillRow>(takeWills, place.key, member, isForced);
-        const wills = willsFrom(taken, damaged);
-        if (given !== undefined) await putWill(tx, place, { ...given, turn });
-        if (given !== undefined || wills.length > 0) await tx.run(owns, member);
-        return { ...claimed, wills };
-      }),
+      claiming.run(request.payer, () => writer.call((tx) => claimIn(tx, request))),
     async adoptWills(known) {
       if (!(await areHeirless()) && known === undefined) return [];
       return writer.call(async (tx) => {
@@ -273,17 +276,16 @@ function createSharedSessions(
     beginWill: (key, turn) =>
       writer.call(async (tx) => (await tx.run(beginWill, sessionIndexKey(key), member, turn)) > 0),
     async missed(after) {
-      const most = postgresLimits.logEntriesPerRead;
-      const entries = await reader.all<LogEntry & { server: string }>(selectMissed, after, most);
-      const [first] = entries;
-      if (first === undefined) return { entries, isLast: true };
+      const page = await readPage<LogEntry & { server: string }>(reader, selectMissed, after);
+      const [first] = page.entries;
+      if (first === undefined) return page;
       // An entry that the standby lacks may be told again by its process, by another name.
       const now = await writer.call(
         (tx) => tx.first<{ server: string }>(`select ${thisServer}`),
         {},
       );
       if (now?.server !== first.server) throw unavailable('the database was another one meanwhile');
-      return { entries, isLast: entries.length < most };
+      return page;
     },
     async caughtUp(keys) {
       await writer.call(async (tx) => {
@@ -319,6 +321,7 @@ async function claim(
   if (owner !== null && !isOwn && !request.isForced) return { owner };
   const turn = (await tx.first<{ turn: number }>(nextTurn))?.turn ?? 0;
   tellOthers(tx, [asNote(request.note(turn))]);
+  if (row === undefined && request.isKnown) return { owner: member };
   if (row === undefined) {
     if (request.expirySeconds === 0) return { turn };
     await tx.run(owns, member);

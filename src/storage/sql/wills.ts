@@ -45,6 +45,9 @@ export const willIsStored = `delay_ms = ${stored}`;
 export const markStored = `update mqtt_wills set ${willIsStored}`;
 const settle = `
   delete from mqtt_wills where key = $1 and turn = $3 and (owner = $2 or $2 = 0)`;
+const ofOwner = 'where key = $1 and turn = $3 and owner = $2';
+const markTold = `${markStored} ${ofOwner}`;
+const find = `select ${willIsStored} as "isTold" from mqtt_wills ${ofOwner}`;
 const selectAll = `
   select ${willColumns}, left_at as "leftAt" from mqtt_wills
   left join (select identity as whose, client_id as name, left_at from mqtt_sessions) as sessions
@@ -68,6 +71,24 @@ export async function putWill(
  */
 export const settleWill = (session: SqlSession, { key, owner, turn }: WillPlace) =>
   session.run(settle, key, owner, turn);
+
+/**
+ * Ends the will of this term in the commit that tells it to others, where there are any; one that
+ * is retained is marked, so that who takes it up then retains it, and tells nobody.
+ */
+export async function tellWill(
+  session: SqlSession,
+  { key, owner, turn, isRetained }: WillPlace & { readonly isRetained?: boolean },
+  isAlone: boolean,
+): Promise<'told' | 'known' | 'gone'> {
+  const place = [key, owner, turn] as const;
+  const row = await session.first<{ readonly isTold: boolean }>(find, ...place);
+  if (row?.isTold === true) return 'known';
+  if (isAlone) return 'told';
+  if (row === undefined) return 'gone';
+  await session.run(isRetained === true ? markTold : settle, ...place);
+  return 'told';
+}
 
 /** Loads all wills, those of earlier connections first. */
 export async function loadWills(

@@ -1,5 +1,6 @@
 import { emptyBatch } from '../../../domain/datapoints/column-batch.ts';
 import type { AppendOutcome, Push } from '../../../domain/datapoints/datapoint-store.ts';
+import type { Telling } from '../../../domain/members/member-store.ts';
 import type { ReceivedId } from '../../../domain/publish-context.ts';
 import { markStored, willIsStored } from '../../sql/wills.ts';
 import { unavailable } from '../failures.ts';
@@ -56,6 +57,22 @@ export async function findIds(
       ids.set(place, { isKept: places.has(at + 1), isHandedOn: false });
   }
   return ids;
+}
+
+/** Keeps the id of a message in the commit that tells it to others, if it has one. */
+export async function tellId(
+  session: WriteSession,
+  own: number,
+  id: Pick<ReceivedId, 'session' | 'packetId'> | undefined,
+): Promise<Telling> {
+  if (id === undefined) return 'told';
+  const found = [[sessionIndexKey(id.session)], [id.packetId]] as const;
+  const row = await session.first<KeptId>(select, ...found);
+  if (row?.session === undefined) return 'told';
+  if (row.owner !== own) return 'elsewhere';
+  if (row.isKept) return 'known';
+  session.send(insert, [row.session], [id.packetId], [1]);
+  return 'told';
 }
 
 /** The outcome of a push by its id alone; undefined: that depends on its datapoints. */
