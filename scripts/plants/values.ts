@@ -23,8 +23,8 @@ export const plantsOfValues: readonly Plant[] = [
     patches: [
       patch(
         'src/wire/thing-speak.ts',
-        'if (pairs.length > formPairsMax) {',
-        'if (pairs.length < 0) {',
+        'if (pairs.length > formPairsMax) throw',
+        'if (pairs.length < 0) throw',
       ),
     ],
   },

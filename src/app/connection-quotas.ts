@@ -25,10 +25,8 @@ interface CountedSlot {
 
 /** Slots of guests, or of one account: those that were silent for longest come first. */
 type Seats = Set<CountedSlot>;
-
 /** How many are checked to find a silent one: a flood of new connections pays for each. */
 const looksMax = 100;
-
 /** The part of the guests' quota that no account takes, so that newcomers can log in. */
 const partForNew = 1 / 4;
 
@@ -150,7 +148,6 @@ export function createConnectionQuotas(
 
 /** Files, and what else the process opens beside connections. */
 const filesBeside = 512;
-
 /** Of an idle MQTT connection with a session; of the memory there is, half is for connections. */
 const connectionBytes = 8_192;
 

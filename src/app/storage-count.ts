@@ -273,7 +273,6 @@ const sizeOf = (part: Parameters<typeof partBytes>[0] | undefined): number =>
 
 /** How often what other processes counted is read, while strangers push. */
 const readAgainMs = 10_000;
-
 /** Bytes that strangers store: kept beside each device, so as to be known after a restart. */
 type StrangerCount = ReturnType<typeof createStrangerCount>;
 
@@ -336,7 +335,6 @@ function createStrangerCount(
 }
 
 const lookMs = 1_000;
-
 /** For engines whose data is not on a disk of this machine. */
 const noDisk: Disk = { freeBytes: () => undefined, sizeBytes: undefined };
 

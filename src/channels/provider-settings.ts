@@ -36,7 +36,6 @@ function orLog<Settings>(read: (text: string) => Settings) {
 
 /** Settings of the provider that sends text messages. */
 export type SmsSettings = TwilioSettings | AfricasTalkingSettings | SmppSettings;
-
 const smppExample = 'smpps://SYSTEM_ID:PASSWORD@smsc.example.org:3550?from=KIPIMO';
 
 /** Reads KIPIMO_SMS_URL; throws ProviderUrlError. */
@@ -120,7 +119,6 @@ export function readVoiceUrl(text: string): VoiceSettings {
 
 /** An account at Twilio, and what it sends from. */
 export type TwilioSettings = ReturnType<typeof readTwilio>;
-
 const twilioExample = 'twilio://ACCOUNT_SID:AUTH_TOKEN@api.twilio.com?from=%2B15550100';
 
 /** Reads twilio://…; throws ProviderUrlError. */
@@ -172,7 +170,6 @@ function readAfricasTalking(
 
 /** A mail server that takes messages for others, and the sender's address. */
 export type EmailSettings = ReturnType<typeof readSmtpUrl>;
-
 const mailExample = 'smtps://USER:PASSWORD@mail.example.org?from=kipimo@example.org';
 
 /** Reads KIPIMO_SMTP_URL; throws ProviderUrlError. */
@@ -213,7 +210,6 @@ export function readSmtpUrl(text: string) {
 
 /** An app at X, and the account in whose name it writes. */
 export type TwitterSettings = ReturnType<typeof readTwitterUrl>;
-
 const xExample = 'x://APP_KEY:APP_SECRET@api.x.com?access_token=TOKEN&access_secret=SECRET';
 
 /** Reads KIPIMO_TWITTER_URL; throws ProviderUrlError. */

@@ -3,7 +3,6 @@ import { type Clock, systemClock } from '../lib/clock.ts';
 
 /** npm and shells pass a Ctrl-C on that the service got already: so soon, it is the same one. */
 const echoMs = 1_000;
-
 type StopSignal = 'SIGTERM' | 'SIGINT';
 
 /** Resolves at the first signal to stop; `onImpatience` is called at a second one. */

@@ -48,7 +48,6 @@ export const personOf = ({
 });
 
 export const guest: Actor = { kind: 'guest' };
-
 /** The guest who asks from an IP address. */
 export const guestAt = (address: string): Actor => ({ kind: 'guest', address });
 

@@ -4,7 +4,6 @@ import { limits } from './limits.ts';
 
 declare const brand: unique symbol;
 type Branded<Name extends string> = string & { readonly [brand]: Name };
-
 export type DeviceId = Branded<'DeviceId'>;
 export type SensorId = Branded<'SensorId'>;
 export type ActuatorId = Branded<'ActuatorId'>;
@@ -18,7 +17,6 @@ export type CorrectionId = Branded<'CorrectionId'>;
 export type UserId = Branded<'UserId'>;
 export type Username = Branded<'Username'>;
 export type AccessKeyId = Branded<'AccessKeyId'>;
-
 /** The owner of everything that is created without a token [spec 5.5]. No account may bear it. */
 export const guestUsername = 'guest' as Username;
 

@@ -24,7 +24,6 @@ import type { Authenticate, Clients, RequestSource } from './authentication.ts';
  * kept for it count for the payer of the request; one that takes nothing for `unreadMs` is cut off.
  */
 export type AnswerBudget = ReturnType<typeof createAnswerBudget>;
-
 export type Chunks = AsyncIterable<string | Uint8Array | LongText>;
 
 /** A claim on the budget: for an answer, or for bytes that wait on a connection. */
@@ -39,7 +38,6 @@ interface Held {
 
 /** Where a connection says for whose account it counts: mostly all its requests are of one. */
 const paidBy = Symbol('paidBy');
-
 /** Where a request says who asked. */
 export const asker = Symbol('asker');
 interface AskedRequest extends RequestSource {

@@ -74,7 +74,6 @@ export function readOptionsOf(
 
 /** Headers on which answers depend: caches must not mix these answers up [RFC 9110, 12.5.5]. */
 export const varyHeader = ['vary', 'Authorization, Accept-Encoding'] as const;
-
 /** With an ETag, every use of a stored answer asks here first [RFC 9111, 5.2.2.4]. */
 export const revalidateHeader = ['cache-control', 'private, no-cache'] as const;
 const knownTags = new WeakMap<object, string>();

@@ -105,10 +105,8 @@ export type Answer =
 export const jsonType = 'application/json; charset=utf-8';
 export const textType = 'text/plain; charset=utf-8';
 export const csvType = 'text/csv; charset=utf-8';
-
 /** Header of an answer that is for its reader alone, or is outdated in a moment. */
 export const unkept = { 'cache-control': 'no-store' };
-
 /** 204 without a body. */
 export const done: EmptyAnswer = { kind: 'empty', status: 204 };
 

@@ -95,10 +95,8 @@ export interface Client {
 
 /** The headers and the connection of a request, however it arrived. */
 export type RequestSource = Pick<IncomingMessage, 'headers' | 'socket'>;
-
 /** Distinguishes clients, behind proxies too [contract 14]. */
 export type Clients = ReturnType<typeof createClients>;
-
 const knownClient = Symbol('knownClient');
 interface KnownSocket extends Socket {
   /** The client of the latest request, and what it was found by: many follow from the same one. */

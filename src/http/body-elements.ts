@@ -26,7 +26,6 @@ export interface BodySplitter {
 
 /** The text of an element, or why it has none. */
 export type ElementText = string | { readonly problem: 'too large' | 'not UTF-8' };
-
 const notUtf8: ElementText = { problem: 'not UTF-8' };
 
 export function textOfElement(element: BodyElement): ElementText {

@@ -212,6 +212,5 @@ export const bareBody = bodyOf('bare', readBareBody);
 export const csvBody = bodyOf('csv', readCsvBody);
 export const streamBody = bodyOf('stream', readStreamBody);
 export const optionalBody = bodyOf('optional', readOptionalBody);
-
 /** The reader of a body whose handler reads it. */
 export const asSent = <Value>(sent: Value): Value => sent;

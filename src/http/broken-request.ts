@@ -7,7 +7,6 @@ import { jsonType } from './answer.ts';
 import { answerUnderWay, noRoomCode } from './request-gate.ts';
 
 type ClientErrorHandler = NonNullable<FastifyServerOptions['clientErrorHandler']>;
-
 const isRefused = Symbol('isRefused');
 const isOwedRefusal = Symbol('isOwedRefusal');
 

@@ -6,10 +6,8 @@ import { limits } from '../domain/limits.ts';
 
 /** A content coding that answers are sent in [RFC 9110, 8.4.1]. */
 export type Encoding = 'br' | 'gzip';
-
 /** Compresses answers beside the event loop, a bounded number at a time. */
 export type Compressor = ReturnType<typeof createCompressor>;
-
 const brotli = promisify<string, zlib.BrotliOptions, Buffer>(zlib.brotliCompress);
 const gzip = promisify<string, zlib.ZlibOptions, Buffer>(zlib.gzip);
 

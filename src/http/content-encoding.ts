@@ -6,7 +6,6 @@ import { EdgeError } from './errors.ts';
 
 type Pieces = AsyncIterable<Uint8Array>;
 type OpenInflater = (options: { readonly chunkSize: number }) => Transform;
-
 /** Length of the pieces that come out of an inflater, and of the window they refer to. */
 export const inflaterBytes = 65_536;
 

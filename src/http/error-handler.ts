@@ -7,7 +7,6 @@ import type { ReceivedRequest } from './route.ts';
 
 /** Writes a refusal as the clients of a protocol read it. */
 export type Refuse = (answer: ErrorAnswer) => { readonly type: string; readonly text: string };
-
 /** As everywhere in this API: JSON that says what is wrong. */
 export const refuseAsUsual: Refuse = ({ body }) => ({ type: jsonType, text: JSON.stringify(body) });
 

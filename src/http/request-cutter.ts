@@ -18,7 +18,6 @@ export interface Piece {
 
 /** Why nothing is cut off: more is to come, it may not begin, or it is no request. */
 export type NoPiece = 'more' | 'wait' | 'broken' | 'too large';
-
 const nothing = Buffer.alloc(0);
 const isLoneCr = (bytes: Buffer): boolean => bytes.length === 1 && bytes[0] === 0x0d;
 

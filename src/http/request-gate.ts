@@ -94,9 +94,7 @@ export class Arrival {
 
 /** Why a request is not read to its end. */
 export type NotComing = 'too slow' | 'cut off' | 'no room';
-
 type Refused = NotComing | Exclude<NoPiece, 'more' | 'wait'>;
-
 /** An error code of our own: node:http has none for a budget that is used up. */
 export const noRoomCode = 'KIPIMO_NO_ROOM';
 

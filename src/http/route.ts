@@ -35,9 +35,7 @@ import { mayBeLedBackTo, requireNoTrailingSlash } from './leading-back.ts';
 
 /** The parameters of a path, by their names. */
 export type Params = Readonly<Record<string, string>>;
-
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
-
 export type Method = (typeof methods)[number];
 
 export interface RouteRequest<Query = unknown, Body = unknown> {
@@ -169,7 +167,6 @@ interface Performing<Query extends TObject, Value> extends Described<Query, Valu
 
 /** The refusals of most routes: of what is sent, of who sends it, and of what the path names. */
 export const usualErrors = ['invalid', 'unauthenticated', 'forbidden', 'not_found'] as const;
-
 export type TaggedRoutes = ReturnType<typeof routesOf>;
 
 /** Makes routes of one tag, by method: each has the usual refusals unless it names its own. */

@@ -2,7 +2,6 @@ import type { Log } from './log.ts';
 
 /** A moment, in milliseconds since 1970-01-01T00:00:00Z. */
 export type Instant = number;
-
 /** No moment is later, as JavaScript counts them. */
 export const latestInstant: Instant = 8.64e15;
 
@@ -13,10 +12,8 @@ export interface Clock {
 
 /** The machine's own clock. */
 export const systemClock: Clock = { now: () => Date.now() };
-
 /** A clock that does not go back when that of its machine does. */
 export type SteadyClock = ReturnType<typeof createSteadyClock>;
-
 /** A machine's clock that is behind by less is waited for, and not logged. */
 const waitedForMs = 1_000;
 /** Clocks of two machines that differ by less are the same. */

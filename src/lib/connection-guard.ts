@@ -83,10 +83,8 @@ export function goneSignal(socket: Socket & { [goneOf]?: AbortSignal }): AbortSi
 
 /** Why a connection was ended as soon as it was there, or, when it was silent, for another one. */
 type ConnectionRefusal = 'too_many' | 'silent' | 'proxy_header' | 'renegotiation';
-
 /** How long a balancer may take to say whose connection it is. */
 const proxyHeaderMs = 5_000;
-
 /** Trusts no address; the same function for all, so that configurations compare equal. */
 export const trustsNobody = (): boolean => false;
 

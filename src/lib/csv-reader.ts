@@ -110,7 +110,6 @@ export function createCsvReader(options: { readonly recordCharactersMax: number 
 }
 
 const blank = /^[\s\0]*$/;
-
 /** Whether a cell says nothing: an empty text stands in quotes. */
 export const isBlank = ({ text, isQuoted }: CsvCell): boolean => !isQuoted && blank.test(text);
 const separator = /^"?sep=([,;\t|])"?[,;\t| ]*(?:\r\n|[\r\n]|$)/i;

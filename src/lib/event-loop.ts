@@ -56,10 +56,8 @@ export function turnMs(now = performance.now()): number {
 
 /** When the turn began that `turnMs` was asked about last. */
 export const latestTurnAt = (): number => turnBeganAt;
-
 /** Resolves when all work that waits for the event loop has run: for long work, step by step. */
 export const yieldToEventLoop = (): Promise<void> => new Promise(inNextTurn);
-
 /** Milliseconds of a step of long work; with a collection of garbage it is to be below 20. */
 const stepMsMax = 3;
 

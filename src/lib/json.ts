@@ -53,7 +53,6 @@ export class JsonCostError extends JsonError {
 
 /** Shorter texts are read in no time, whatever they hold. */
 const cheapCharactersMax = 16_384;
-
 /** Deeper values would overflow the stack of code that walks them. */
 const depthDefault = 512;
 /** Longer number literals measure nothing. */
@@ -310,12 +309,10 @@ function unexpected(cursor: Cursor): JsonError {
 
 const comma = 44;
 const colon = 58;
-
 /** Costs of reading each part of a JSON text, in about microseconds. */
 const cost = { newKey: 1, oldKey: 0.2, text: 0.45, other: 0.03, list: 0.1, exact: 0.5 } as const;
 /** Of each character, where numbers are to be kept to the last digit. */
 const exactCharacter = 0.005;
-
 /** Keys that were seen, by hash; each call has hashes of its own. */
 const seen = new Int32Array(65_536);
 

@@ -2,7 +2,6 @@ import type { Instant } from './clock.ts';
 import { formatTimestamp } from './timestamp.ts';
 
 export type TextBytes = ReturnType<typeof createTextBytes>;
-
 const dayMs = 86_400_000;
 const zero = 48;
 const [dash, dot, colon, zulu] = [45, 46, 58, 90];

@@ -11,7 +11,6 @@ const clockUnits = { s: second, m: minute, h: hour } as const;
 /** A hundred years each: no series is longer than a few such buckets. */
 const clockLengthMax = 36_525 * day;
 const calendarCountsMax = { d: 36_525, w: 5_218, mo: 1_200, y: 100 } as const;
-
 type CalendarUnit = keyof typeof calendarCountsMax;
 
 /** How time is cut into buckets: by the clock, a number of milliseconds; or by the calendar. */

@@ -145,7 +145,6 @@ export function parseEnd(text: string): Instant | undefined {
 /** The days of 0000-01-01 and 9999-12-31. */
 const firstDay = Date.parse('0000-01-01T00:00:00Z') / dayMs;
 const lastDay = Date.parse('9999-12-31T00:00:00Z') / dayMs;
-
 /** Days from 0000-03-01 to 1970-01-01, and of 400 years of the Gregorian calendar. */
 const daysBefore1970 = 719_468;
 const daysOf400Years = 146_097;

@@ -150,7 +150,6 @@ export type PublishOutcome =
   | { readonly kind: 'unavailable' };
 
 export type PublishRefusal = 'not_authorized' | 'payload_invalid' | 'topic_invalid' | 'quota';
-
 /** The answers that are the same for all clients. */
 export const acceptedByService: PublishOutcome = { kind: 'accepted', isPassedOn: false };
 export const acceptedToPassOn: PublishOutcome = { kind: 'accepted', isPassedOn: true };

@@ -1,4 +1,4 @@
-import type { ChangeFeed } from '../domain/changes.ts';
+import type { ChangeSource } from '../domain/changes.ts';
 import type { DatapointStore } from '../domain/datapoints/datapoint-store.ts';
 import type { Peers } from '../domain/datapoints/peers.ts';
 import type { Watch } from '../domain/datapoints/watch.ts';
@@ -18,7 +18,10 @@ import { createTopicReader } from './topics.ts';
 /** The services that MQTT calls, the same as HTTP does. */
 export interface MqttServices
   extends Pick<PublishOptions, 'ingest' | 'takeLargePush' | 'actuators'>,
-    Omit<ServiceHooksOptions, 'publish' | 'readTopic' | 'watch' | 'clock' | 'reporter' | 'log'> {
+    Omit<
+      ServiceHooksOptions,
+      'publish' | 'readTopic' | 'watch' | 'changes' | 'clock' | 'reporter' | 'log'
+    > {
   readonly watch: Watch;
   readonly findOrphans: FindOrphans;
   /** Finds the value that is shown as the last one of a sensor. */
@@ -30,7 +33,7 @@ interface MqttServerOptions
     Omit<BrokerOptions, 'authority' | 'others'> {
   readonly services: MqttServices;
   /** Publishes what was removed, and which identities lost a login. */
-  readonly changes: Pick<ChangeFeed, 'onChange'>;
+  readonly changes: ChangeSource;
   /** Absent: no other process serves the same data. */
   readonly peers?: Peers | undefined;
   readonly metrics: MetricSource;
@@ -48,12 +51,12 @@ const firstByteAndPaths = {
 
 /** Loads what is kept of sessions and builds the server; `listen` opens it. */
 export async function createMqttServer(options: MqttServerOptions) {
-  const { services, budgets, clock, reporter, log, peers } = options;
+  const { services, changes, budgets, clock, reporter, log, peers } = options;
   const store = withoutOrphans(options.store, services.findOrphans, log);
   const readTopic = createTopicReader();
   const retain: PublishOptions['retain'] = (message) => created.then((one) => one.retain(message));
   const publish = createPublish({ ...services, readTopic, retain, reporter, log, peers });
-  const hooks = { ...services, publish, readTopic, clock, reporter, log };
+  const hooks = { ...services, publish, readTopic, clock, reporter, log, changes };
   // The broker asks the hooks, and the hooks hand the broker what to retain.
   const created: Promise<Broker> = createBroker({
     ...{ authority: createServiceHooks(hooks), store, budgets, clock, log },
@@ -63,8 +66,8 @@ export async function createMqttServer(options: MqttServerOptions) {
   const correctRetained = createCorrectRetained(broker, services.lastValue);
   const listener = createMqttListener({ ...options, broker });
   const ends = [
-    options.changes.onChange((change) => cleanUpAfter(change, broker)),
-    options.changes.onChange(async (change) => {
+    changes.onChange((change) => cleanUpAfter(change, broker)),
+    changes.onChange(async (change) => {
       if (change.kind === 'datapoints_corrected') await correctRetained(change);
       if (change.kind === 'anything') broker.lookAgain();
     }),

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Verdict } from '../domain/access/policy.ts';
 import { type Actor, asSeerOfActuators, guest } from '../domain/actor.ts';
 import { type Payer, payerOf } from '../domain/budgets/budget.ts';
+import type { ChangeSource } from '../domain/changes.ts';
 import type { RefusedPushes } from '../domain/datapoints/refused-pushes.ts';
 import type { Watch } from '../domain/datapoints/watch.ts';
 import { DomainError, isFailureToStore } from '../domain/errors.ts';
@@ -38,6 +39,7 @@ export interface ServiceHooksOptions {
   readonly gateways: Gateways;
   readonly presence: Presence;
   readonly sessions: Sessions;
+  readonly changes: Pick<ChangeSource, 'isCurrent'>;
   readonly admit: AuthenticateClient;
   readonly offlineActors: OfflineActors;
   readonly refusedPushes: Pick<RefusedPushes, 'note'>;
@@ -124,7 +126,8 @@ function refusalOf({ code }: DomainError): ConnectRefusal {
 }
 
 /** The services that all clients use. */
-interface ClientServices extends Pick<ServiceHooksOptions, 'publish' | 'sessions' | 'clock'> {
+interface ClientServices
+  extends Pick<ServiceHooksOptions, 'publish' | 'sessions' | 'clock' | 'changes'> {
   readonly rights: ReturnType<typeof createReceiveRights>;
   readonly gatewayHeartbeats: GatewayHeartbeats;
 }
@@ -150,6 +153,7 @@ class AuthenticatedClient implements Client {
   #actor: Actor | undefined;
   #generation: number;
   #askedAt: Instant;
+  #readAt = performance.now();
   #renewedAt: Instant;
   #asking: { readonly over: Promise<void>; readonly generation: number } | undefined;
   #gatewayConnection: ReturnType<GatewayHeartbeats['arrive']>;
@@ -237,7 +241,9 @@ class AuthenticatedClient implements Client {
 
   /** Whether the login is current: a closed connection is not renewed, but its will may come. */
   #isCurrent(): boolean {
-    return this.#isConnected && this.#isOfThisGeneration();
+    const { changes } = this.#services;
+    const isHeard = changes.isCurrent?.(this.#readAt) !== false;
+    return isHeard && this.#isConnected && this.#isOfThisGeneration();
   }
 
   /** Checks the login again, once at a time for each generation; never rejects. */
@@ -262,6 +268,7 @@ class AuthenticatedClient implements Client {
     const { sessions, clock } = this.#services;
     const { generation } = sessions;
     this.#askedAt = clock.now();
+    const readAt = performance.now();
     try {
       // A login that ended stays ended, whatever becomes of the account.
       const actor = this.#actor && (await this.#admission.recheck());
@@ -269,6 +276,7 @@ class AuthenticatedClient implements Client {
       if (generation < this.#generation) return;
       this.#actor = actor;
       this.#generation = generation;
+      this.#readAt = readAt;
     } catch {
       // The store cannot answer: an admitted client stays, and is asked about again.
       return;

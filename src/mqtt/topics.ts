@@ -48,7 +48,6 @@ export function createTopicReader(): (topic: string) => Target {
 
 const nothing: Target = { kind: 'nothing' };
 const partPattern = /^devices\/([^/]+)\/(sensors|actuators)\/([^/]+)\/(values?)$/;
-
 /** Some clients write their key behind it. */
 const channelPattern = /^channels\/([^/]+)\/publish(?:\/fields\/(field[1-8]))?(?:\/kpk_[^/]+)?$/;
 

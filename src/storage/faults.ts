@@ -6,7 +6,6 @@ import type { Log } from '../lib/log.ts';
  * goes on as if they were not there, and says so once for each.
  */
 export type DamagedRows = ReturnType<typeof createDamagedRows>;
-
 /** Rows whose damage is remembered as reported; beyond it each read of further ones is reported. */
 const rowsToldMax = 100_000;
 

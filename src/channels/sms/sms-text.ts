@@ -8,10 +8,8 @@ const single =
   '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?¡' +
   'ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà';
 const double = '\f^{}\\[~]|€';
-
 const isSingle: ReadonlySet<string> = new Set(single);
 const isDouble: ReadonlySet<string> = new Set(double);
-
 /** Places of one message alone, and of one part of several with its header [3GPP TS 23.040]. */
 const capacity = { gsm: { alone: 160, part: 153 }, ucs2: { alone: 70, part: 67 } } as const;
 

@@ -47,7 +47,6 @@ export function createTwilioVoice(parts: ProviderParts<TwilioSettings>): Channel
  * answer for a call that is not ours, or was made too long ago, hangs up.
  */
 export type AnswerCall = (callId: string) => Promise<string>;
-
 const hangUp = '<Response><Reject/></Response>';
 /** The call is ours, and its text is no longer kept: better than silence. */
 const forgotten =

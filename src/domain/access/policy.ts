@@ -85,7 +85,6 @@ export function isOldEnough(
 
 /** yes and no are final at this moment; unknown: something has to be read first. */
 export type Verdict = 'yes' | 'no' | 'unknown';
-
 const noGrants: readonly Scope[] = [];
 const forActuators: PolicySettings = { publicPush: 'granted' };
 

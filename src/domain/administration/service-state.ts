@@ -26,7 +26,6 @@ export interface ServiceReport extends Omit<ServiceFacts, 'changedSettings'> {
 
 /** Owners of the most bytes on disk that are named. */
 const largestMax = 10;
-
 /** Reports how the service is. Throws forbidden unless an admin asks. */
 export type ServiceState = (actor: Actor) => Promise<ServiceReport>;
 

@@ -6,10 +6,8 @@ import { DomainError } from '../errors.ts';
  * by their /64 network, since that is what one customer is given [RFC 6177].
  */
 export type Payer = `account/${string}` | `address/${string}`;
-
 /** The payer of what happens without any address, for instance inside the service itself. */
 const unknownAddress: Payer = 'address/unknown';
-
 /** The payer of each login: many requests follow from the same one. */
 const ofLogins = new WeakMap<Actor, Payer>();
 
@@ -237,7 +235,6 @@ interface Waiting {
 
 /** Waiting connections, the longest wait first. */
 type Line = Set<Waiting>;
-
 /** How many connections of accounts end for one newcomer: each asks who uses most. */
 const accountsEndedMax = 64;
 

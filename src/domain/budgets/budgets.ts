@@ -6,7 +6,6 @@ import { type BudgetName, budgetTable } from './budget-table.ts';
 
 /** Totals other than those of the table, by name; quotas change in proportion. */
 export type BudgetTotals = Readonly<Partial<Record<BudgetName, number>>>;
-
 const names = Object.keys(budgetTable) as readonly BudgetName[];
 
 /** Whether a text is the name of a budget. */
@@ -42,7 +41,6 @@ export function createBudgets(totals: BudgetTotals = {}) {
   };
 }
 export type Budgets = ReturnType<typeof createBudgets>;
-
 /** Usage of one budget, and its largest payers. */
 export type BudgetUsage = ReturnType<Budgets['usage']>[number];
 

@@ -21,7 +21,6 @@ export const aggregates = [
 ] as const;
 
 export type Aggregate = (typeof aggregates)[number];
-
 /** Aggregates that need numbers. */
 export const numeric: ReadonlySet<Aggregate> = new Set(['avg', 'min', 'max', 'sum', 'increase']);
 
@@ -161,10 +160,8 @@ export interface BucketColumns {
 }
 
 export type BucketColumnsBuilder = ReturnType<typeof createBucketColumns>;
-
 /** The part of an AggregationPlan that matters here. */
 type Asked = Pick<AggregationPlan, 'aggregates'>;
-
 /** The others may be any JSON value. */
 const withAnyValue: ReadonlySet<Aggregate> = new Set<Aggregate>(['first', 'last']);
 const bucketsFirst = 512;

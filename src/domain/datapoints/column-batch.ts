@@ -58,7 +58,6 @@ export function singleBatch(
 let lastReceived = Float64Array.of(0);
 const oneTimed = Uint8Array.of(1);
 const oneUntimed = Uint8Array.of(0);
-
 export type BatchBuilder = ReturnType<typeof createBatchBuilder>;
 
 /** Columns that take one datapoint after the other, `capacity` at most. */
@@ -200,7 +199,6 @@ export function lastRowAmong({ count, times, timed }: ColumnBatch): number | und
 }
 
 const charactersPerWeight = 32;
-
 /** Bytes that a weight of 1 counts towards a quota. */
 export const bytesPerWeight = 32;
 

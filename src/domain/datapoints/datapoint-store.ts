@@ -86,7 +86,6 @@ export interface Page extends Range {
 
 /** Last values by device, then sensor. Sensors without datapoints are absent. */
 export type LastValues = ReadonlyMap<DeviceId, ReadonlyMap<SensorId, Datapoint>>;
-
 /** Small last values, and which ones are large: those are read one by one, with `lastValue`. */
 export type BriefLastValues = ReadonlyMap<DeviceId, ReadonlyMap<SensorId, Datapoint | 'large'>>;
 

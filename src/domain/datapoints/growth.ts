@@ -15,7 +15,6 @@ export interface Grown {
  * is passed over. Any other fall is a restart, after which the counter counts from zero.
  */
 export type Growth = ReturnType<typeof createGrowth>;
-
 /** The bits of `texts`. */
 export const textBits = { second: 1, penult: 2, from: 4, to: 8 } as const;
 export const noGrowth = (): Grown => ({ rise: 0, riseLost: 0, decimals: 0 });

@@ -33,10 +33,8 @@ export interface BulkReport {
 
 /** A bulk request on the ingest path; lines are handed over in their order. */
 export type BulkIngest = ReturnType<IngestMany>;
-
 /** The ingest path for datapoints of many sensors: the rules of `Ingest`, for each line alone. */
 export type IngestMany = ReturnType<typeof createIngestMany>;
-
 /** A refused line, as the owner of its device is to read it. */
 type SeenLine = Pick<SeenRefusal, 'deviceId' | 'sensorId' | 'path' | 'sent'>;
 

@@ -46,7 +46,6 @@ export interface SeenRefusal {
 
 /** The last pushes that were refused, for users who wonder why nothing arrives. */
 export type RefusedPushes = ReturnType<typeof createRefusedPushes>;
-
 /** Page for pushes of an account to anything that is not there, or not its own. */
 const stray = '';
 

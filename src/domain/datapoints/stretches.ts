@@ -40,7 +40,6 @@ export interface StretchRun {
 
 /** Datapoints of a summarised read: as they are, or what they come to. */
 export type SummarisedPart = DatapointColumns | StretchRun;
-
 export const isStretchRun = (part: SummarisedPart): part is StretchRun => 'stretches' in part;
 
 /** Numbers kept of an hour with three or more, so that its ends can still be judged. */

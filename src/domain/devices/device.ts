@@ -18,7 +18,6 @@ import type { Calibration } from './calibration.ts';
 
 /** Kinds of values: readings, the count of a meter, or what came since the value before. */
 export const measuresWords = ['gauge', 'counter', 'amount'] as const;
-
 export type Measures = (typeof measuresWords)[number];
 
 /** A measured quantity of a device: exactly what its owner said about it. */
@@ -108,7 +107,6 @@ export function withoutActuatorValues(device: Device): Device {
 
 /** Fields that rights are asked about, and the date that distinguishes devices of one id. */
 export type DeviceHead = Pick<Device, 'id' | 'owner' | 'visibility' | 'createdAt'>;
-
 /** Which devices a page of a list has; `readSome` reads them. */
 export type DeviceListing = Listing<'devices', DeviceHead>;
 
@@ -259,7 +257,6 @@ export function settingTooLarge(value: JsonValue): DomainError | undefined {
 }
 
 const bytesOf = (part: object): number => Buffer.byteLength(JSON.stringify(part));
-
 /** The longest text of a double, and of `true`, `false` and `null`. */
 const plainBytesMax = 25;
 /** A character as `\u0000`; in UTF-8 none takes more. */

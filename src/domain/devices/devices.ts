@@ -113,7 +113,6 @@ export function createDeviceDirectory(store: DeviceStore, changes: ChangeSource)
 
 /** The memory for lists is this part of that for pushes; it divides both limits. */
 const listedShare = 16;
-
 /** Memory of a device and of each of its parts beside its texts. */
 const charactersPerPart = 96;
 /** Of its signs, or as a number. */

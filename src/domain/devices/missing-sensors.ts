@@ -27,7 +27,6 @@ export interface MakerOptions {
 
 /** Opens a maker for one request. */
 export type MissingSensors = (actor: Actor, options: MakerOptions) => SensorMaker;
-
 const nothing: Unmade = new Map();
 
 export function createMissingSensors(parts: {

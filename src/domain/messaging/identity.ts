@@ -14,7 +14,6 @@ export function identityOf(actor: Actor): string {
 
 /** The identity of guests at one address. */
 export const identityOfGuest = (payer: Payer): string => `guest/${payer}`;
-
 /** The identity that every guest had before version 0.2; sessions that were kept then have it. */
 export const formerGuestIdentity = 'guest';
 

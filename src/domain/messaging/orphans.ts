@@ -11,7 +11,6 @@ import type { SessionRecord, StoredSessions } from './session-store.ts';
 
 /** Finds what is kept for things that are gone: a crash came before the clean-up. */
 export type FindOrphans = ReturnType<typeof createFindOrphans>;
-
 /** Things that are asked about in one slice of the event loop. */
 const thingsPerTurn = 1_000;
 

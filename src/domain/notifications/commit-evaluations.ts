@@ -137,7 +137,6 @@ export function createCommitEvaluations(parts: {
 /** A push that comes before another one, and is not evaluated yet. */
 type PushBefore = Pick<StoredPush, 'sensorId' | 'datapoints'>;
 type States = Remembered['states'];
-
 const unnoted = { note: () => undefined };
 const questionOf = ({ device, rules }: Judged) => ({
   deviceId: device.id,

@@ -95,7 +95,6 @@ export function createEvaluationQueue(store: EvaluationStore, runner: Evaluation
 
 /** Waits: the first in the queue is another process's, or not known here yet. */
 type MadeOutcome = EndOutcome | 'waits' | 'over';
-
 const over: PromiseSettledResult<void> = { status: 'fulfilled', value: undefined };
 
 /** State of one device's queue while it is worked off. */

@@ -58,7 +58,6 @@ export function createEvaluations() {
 
 /** The last evaluations of each rule, in memory. */
 export type Evaluations = ReturnType<typeof createEvaluations>;
-
 /** Records the outcomes of rules at the same datapoint. */
 export type Note = (id: NotificationId, outcome: EvaluationOutcome) => Evaluation;
 

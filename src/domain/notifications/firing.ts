@@ -41,7 +41,6 @@ const actuationText = ({ deviceId, actuatorId, value }: Actuation): string =>
   JSON.stringify({ device_id: deviceId, actuator_id: actuatorId, actuator_value: value });
 
 const skewMs = 1_000;
-
 /** Sets an actuator as the text of a delivery says. */
 export type Actuate = (message: string, by: Username, firedAt: Instant) => Promise<Outcome>;
 

@@ -176,7 +176,6 @@ async function namedBy(rules: readonly Rule[], pace: Pace): Promise<readonly Dev
 
 /** undefined: it is gone. */
 type Unhidden = ReadonlyMap<DeviceId, DeviceHead | undefined>;
-
 const noIds: ReadonlySet<string> = new Set();
 
 /**

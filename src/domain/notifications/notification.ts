@@ -5,7 +5,6 @@ import { channels, type SocialChannel } from '../socials/socials.ts';
 
 /** The channels of notifications; `none` is for social messages. */
 export type ChannelName = Exclude<SocialChannel, 'none'>;
-
 export const channelNames = channels.filter((name) => name !== 'none');
 
 /** Devices, sensors and expression that a notification watches. */

@@ -7,7 +7,6 @@ import type { Channel, Recipient } from './channel.ts';
 import type { Action, BoundAccount, ChannelName, Notification } from './notification.ts';
 
 type Users = Pick<UserStore, 'findByUsername'>;
-
 /** The account that has a name now; remembered, for actions that are checked together. */
 export type AccountOf = (username: string) => Promise<User | undefined>;
 

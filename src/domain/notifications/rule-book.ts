@@ -202,7 +202,6 @@ async function lastHeard(
 
 /** Reads of devices that rules need. */
 type WatchedDevices = Pick<DeviceStore, 'find' | 'candidates' | 'readSome'>;
-
 /** Devices, with all that they have, that are in memory at once: other work runs between. */
 const devicesPerStep = 10;
 

@@ -140,7 +140,6 @@ export function createSensorIndex() {
   };
 }
 export type SensorIndex = ReturnType<typeof createSensorIndex>;
-
 const none: readonly PlacedRule[] = [];
 
 const inOrder = (rules: PlacedRule[]): readonly PlacedRule[] =>

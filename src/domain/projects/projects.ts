@@ -36,7 +36,6 @@ export interface ProjectChanges extends Partial<Pick<Project, 'deviceIds' | 'gat
 
 /** Members that sharing the project does not reach: another user than its owner listed them. */
 export type UnsharedMembers = Pick<Project, 'deviceIds' | 'gatewayIds'>;
-
 type ProjectListing = Listing<'projects', Project>;
 
 /** Where projects are kept. Lists are in order of creation. */

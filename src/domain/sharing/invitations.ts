@@ -257,11 +257,8 @@ export function createInvitations(
   };
 }
 export type Invitations = ReturnType<typeof createInvitations>;
-
 const refusedSharing: ReadonlySet<string> = new Set(['forbidden', 'not_found', 'invalid']);
-
 const usedUp = (): DomainError => gone('this invitation was used up: ask for another one');
-
 /** The giver as it is now: without its account's keys, which may be narrower. */
 const actorOf = ({ giver: id, by }: GivenInvitation): Person => personOf({ ...by, id });
 

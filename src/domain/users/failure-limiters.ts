@@ -267,5 +267,4 @@ export function createFailureLimiters(options: {
 
 /** Counters of failures that outlive a restart, and of all processes that serve together. */
 export type FailureLimiters = ReturnType<typeof createFailureLimiters>;
-
 const forgiven: FailureWindow = { failures: 0, endsAt: 0 };

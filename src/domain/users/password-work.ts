@@ -27,7 +27,6 @@ const lanes = [
 ] as const;
 /** Logins whose clients have left: they are checked when no client waits. */
 const idleLanes = ['abandoned'] as const;
-
 /** Where a password waits to be checked or hashed; the payer is the network, or the account. */
 export type PasswordPlace = QueuePlace<(typeof lanes)[number] | (typeof idleLanes)[number]>;
 

@@ -159,7 +159,6 @@ export function createSessions(options: {
   };
 }
 export type Sessions = ReturnType<typeof createSessions>;
-
 export type NewAccessKey = Pick<AccessKeyRecord, 'name' | 'scopes' | 'devices' | 'expiresAt'>;
 
 /** Long-lived secrets for gateways and devices, never wider than their owner's rights. */

@@ -23,7 +23,6 @@ export interface DashboardSettings {
 }
 
 type SignUp = 'open' | 'closed';
-
 /** Path of the scripts, styles and pictures that the build made. */
 export const assetsPath = '/assets/';
 const html = 'text/html; charset=utf-8';
@@ -194,7 +193,6 @@ function mountFile(fastify: FastifyInstance, folder: string, name: string, type:
 }
 
 const pathOf = (url: string): string => url.split('?', 1)[0] ?? '';
-
 /** Not clean: empty parts but the last, and steps upwards. */
 const strayParts = /\/\/|\/(\.|%2e){1,2}(\/|$)/i;
 

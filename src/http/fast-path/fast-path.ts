@@ -139,7 +139,6 @@ const { STATUS_CODES } = process.getBuiltinModule('node:http');
 
 const secondMs = 1_000;
 const commonText = fieldsText(Object.entries(commonHeaders).flat());
-
 type AnswerWriter = ReturnType<typeof createAnswerWriter>;
 
 /** Writes answers with the headers that node:http and Fastify give theirs. */

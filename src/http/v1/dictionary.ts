@@ -15,14 +15,11 @@ const v2Words: Readonly<Record<string, string>> = Object.fromEntries(
 // An underscore is part of a word: sensing_device and sensor_kind are words of both versions.
 const v2Pattern = /\b(an )?(device|sensor|action)(?=(?:s|_ids?)?\b)/gi;
 const v1Pattern = /\b(an )?(sensor|measurement|notification)(?=(?:s|_ids?)?\b)/gi;
-
 /** A sentence, a path or a scope of version 2 in the words of version 1, all at once. */
 export const textToV1 = (text: string): string => renamed(text, v2Pattern, v1Words);
-
 /** A scope of version 1 in the words of version 2. */
 export const textToV2 = (text: string): string => renamed(text, v1Pattern, v2Words);
 const v2Key = /^(?:(?:device|sensor)(?:s|_ids?)?|action)$/;
-
 /** The name of a field or parameter of version 2 in version 1; most are the same. */
 export const keyToV1 = (key: string): string => (v2Key.test(key) ? textToV1(key) : key);
 

@@ -24,7 +24,6 @@ import type { Services } from './services.ts';
 
 const route = routesOf('Corrections');
 const sensorPath = '/devices/:device_id/sensors/:sensor_id';
-
 /** Without one of these more is taken away: an empty one is refused. */
 const given = { minLength: 1 } as const;
 

@@ -211,6 +211,5 @@ export function createFairSlices({
 
 /** Slices of the event loop for long work: one piece at a time, each payer as often as others. */
 export type FairSlices = ReturnType<typeof createFairSlices>;
-
 /** The pace of work inside the service, which has no payer. */
 export const ownPace = (): Pace => createFairSlices({ turnMs: 5 }).paceOf('service');

@@ -1,3 +1,4 @@
+import type { Peers } from '../../domain/datapoints/peers.ts';
 import type { SessionKey } from '../../domain/messaging/message.ts';
 import type {
   ClaimedSession,
@@ -15,14 +16,15 @@ import { payerOfWill, type Wills } from './wills.ts';
  */
 export function createAdoption(options: {
   readonly shared: Pick<SharedSessions, 'adopt' | 'adoptWills'>;
-  readonly registry: Pick<SessionRegistry, 'find'>;
+  readonly peers: Pick<Peers, 'heard'>;
+  readonly registry: Pick<SessionRegistry, 'find' | 'size'>;
   readonly wills: Pick<Wills, 'inherit' | 'settle'>;
   readonly log: Log;
   readonly known: KnownHere;
   readonly restore: (adopted: readonly ClaimedSession[]) => void;
   readonly isClosed: () => boolean;
 }) {
-  const { shared, registry, wills, log, known, restore, isClosed } = options;
+  const { shared, peers, registry, wills, log, known, restore, isClosed } = options;
   /** Claims that were refused, by their terms: their clients were not let in, and have no wills. */
   const refused = new Map<number, SessionKey>();
   /** Whether a claim or adoption was refused that may have been made all the same. */
@@ -30,6 +32,8 @@ export function createAdoption(options: {
   let adopting: Promise<void> | undefined;
 
   async function adoptAll(): Promise<void> {
+    // What ended processes took from this one is known then, and what it changed before is stored.
+    if (registry.size > 0 && !(await peers.heard())) return;
     const leftOut = new Set<SessionKey>();
     const knownHere = isInDoubt ? knowing(leftOut) : undefined;
     isInDoubt = false;

@@ -80,6 +80,7 @@ export async function createBroker(options: BrokerOptions): Promise<BrokerEngine
     async close() {
       clearInterval(timer);
       options.others?.peers.rest();
+      context.outbound.rest();
       await closeAll(context);
     },
   };

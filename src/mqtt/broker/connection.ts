@@ -13,7 +13,6 @@ import { PacketInput } from './packet-input.ts';
 
 /** The size of the largest packet that explains a refusal. */
 const explainedBytesMin = 512;
-
 /** The fields of CONNECT that decide how it is answered. */
 type Answered = Pick<ConnectPacket, 'version' | 'wantsProblemInformation'>;
 

@@ -230,6 +230,8 @@ interface Step {
 
 /** Attempts at a message that was left to others, a second apart. */
 const triesMax = 15;
+/** How much longer than a look for groups with members here the pause behind it is. */
+const hereRestPart = 10;
 const newStep = (): Step => ({ claims: new Map(), settled: [], givenBack: [], here: new Map() });
 
 const sizeOf = ({ claims, settled, givenBack, here }: Step): number =>
@@ -253,7 +255,8 @@ export function createClaims(options: {
   const steps: Step[] = [newStep()];
   let isLeaving = false;
   let token = 0;
-  let here = new Set<string>();
+  const here = new Set<string>();
+  let hereAgainAt = 0;
   let left: Left[] = [];
   let leftBytes = 0;
   let undecided = 0;
@@ -304,14 +307,20 @@ export function createClaims(options: {
 
   /** Publishes of which groups a member is connected here. */
   function tellHere(): void {
+    const startedAt = performance.now();
+    if (startedAt < hereAgainAt) return;
     const now = new Set<string>();
     for (const { name, members } of groups()) {
       if (members.some(({ session }) => session.link !== undefined)) now.add(name);
     }
     const step = stepFor('');
-    for (const name of now) if (!here.has(name)) step.here.set(name, true);
-    for (const name of here) if (!now.has(name)) step.here.set(name, false);
-    here = now;
+    for (const name of now.symmetricDifference(here)) {
+      if (step.here.size >= mqttLimits.storeRowsPerStep) break;
+      step.here.set(name, now.has(name));
+      if (!here.delete(name)) here.add(name);
+    }
+    // Groups of all payers are looked through: not so often that it takes much of the time.
+    hereAgainAt = performance.now() + hereRestPart * (performance.now() - startedAt);
     if (step.here.size > 0) leave();
   }
 

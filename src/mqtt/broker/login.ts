@@ -130,6 +130,7 @@ export function establish(
   }
   const { session, isPresent } = opened;
   session.claimedAt = turn;
+  if (!isPresent) session.takenAt = turn;
   for (const ended of opened.evicted) wills.publishNow(ended.key);
   // A reconnect in time cancels the will; the end of the session publishes it [MQTT-3.1.3-9].
   if (isPresent) wills.cancel(key);

@@ -22,6 +22,7 @@ export function createOutbound(options: {
 }) {
   const { authority, queue, journal, counters, claims } = options;
   const deciding = new Set<Promise<void>>();
+  let isResting = false;
 
   function drop(why: DropReason): void {
     counters.dropped[why] += 1;
@@ -68,6 +69,8 @@ export function createOutbound(options: {
 
   /** The same for one that was found in the log: those that come meanwhile wait behind it. */
   function offerFound(session: Session, delivery: Delivery, terms: DeliveryTerms): void {
+    const isKept = terms.qos > 0 && session.isDurable && terms.share === undefined;
+    if (isResting && isKept && delivery.message.origin !== undefined) return;
     const decided = offerNow(session, delivery, terms);
     if (decided === undefined) return;
     deciding.add(decided);
@@ -158,7 +161,11 @@ export function createOutbound(options: {
 
   /** Resolves when it is known what becomes of what was offered until now, or after a moment. */
   const decided = () => allOrLate(deciding);
-  return { offer, offerFound, admits, tryAdmit, decided };
+  /** From now on kept sessions get nothing that their next process finds in the log. */
+  const rest = (): void => {
+    isResting = true;
+  };
+  return { offer, offerFound, admits, tryAdmit, decided, rest };
 }
 
 /** Resolves with all, or after a moment: who is long in coming keeps nobody. */

@@ -39,7 +39,7 @@ test('a session is given away although what it sent waits for the log', async (c
 
 test('what this process changed of a session is refused before it takes that again', async () => {
   const did: string[] = [];
-  let here: object | undefined = { key: 'i\u0000c' };
+  let here: object | undefined = { key: 'i\u0000c', isDurable: true };
   const ownership = createOwnership({
     shared: {
       onFenced: () => undefined,

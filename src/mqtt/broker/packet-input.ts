@@ -9,7 +9,6 @@ import type { BrokerContext } from './broker-context.ts';
 
 /** A sensor's value comes through however much of large packets is under way. */
 const partialRoom = { freeBytes: 4_096, stepBytes: 1 };
-
 /** How many packets are handled before what they cause is, and the clock is read. */
 const packetsPerLook = 64;
 /** How long packets of a connection are handled, those that waited with others in one slice. */

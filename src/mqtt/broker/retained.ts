@@ -162,11 +162,9 @@ interface Place {
 }
 
 const fromRoot = (): Place => ({ depth: 0, isRoot: true, looked: { nodes: 0 } });
-
 /** Nodes that the walk visits before other work has a slice. */
 const nodesPerPause = 16;
 const payerOf = (message: Message | undefined): Payer => message?.payer ?? payerAt('unknown');
-
 /** A retained message without its texts and bytes, and each level of the tree that holds it. */
 const messageBytes = 256;
 const levelBytes = 320;

@@ -25,7 +25,6 @@ import type {
 } from './subscription-tree.ts';
 
 type Router = ReturnType<typeof createRouter>;
-
 const none: readonly number[] = [];
 
 /** Hands messages to all subscribers. */

@@ -35,12 +35,10 @@ export interface OpenRequest extends Claimed {
 
 /** More sessions than this do not end for one: their filters took no more quota than its own. */
 const evictedMax = 10;
-
 /** Filters of a session that ended which are forgotten at once, and in each slice. */
 const filtersAtOnce = 64;
 /** How many are forgotten for a new one, which is longer: a packet has up to 1,000. */
 const filtersForOneMax = 8;
-
 export type SessionRegistry = ReturnType<typeof createSessionRegistry>;
 
 /** All sessions, with and without a connection; what outlives one is kept in the store. */
@@ -289,7 +287,6 @@ const filterBytes = 320;
 const levelBytes = 320;
 /** The id of a QoS 2 publish in its map. */
 const receivedIdBytes = 64;
-
 type Quotas = ReturnType<typeof createSessionQuotas>;
 
 /** The quotas of sessions and their subscriptions, by payer. */

@@ -54,7 +54,6 @@ export interface Waiting {
 
 /** Accounts still begin in a turn of the event loop that guests have used up. */
 const accountsUntilMs = 10;
-
 export type Readers = ReturnType<typeof createReaders>;
 
 /**

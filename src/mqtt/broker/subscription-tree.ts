@@ -87,9 +87,7 @@ class Group implements SharedTarget {
 }
 
 type Node = TopicNode<Leaf>;
-
 const nobody: Match = { count: 0, few: [], byPayer: () => [] };
-
 export type SubscriptionTree = ReturnType<typeof createSubscriptionTree>;
 
 /** The subscriptions of all sessions, found by topic; `count` is called as they come and end. */

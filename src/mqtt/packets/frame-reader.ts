@@ -8,7 +8,6 @@ export interface PartialBudget {
 
 /** Gets every packet: its first byte, what follows the length, and whether more have arrived. */
 type FrameHandler = (header: number, body: Buffer, isMore: boolean) => void;
-
 /** Bytes that may arrive after stop(): chunks that were already under way. */
 const waitingBytesMax = 1_048_576;
 

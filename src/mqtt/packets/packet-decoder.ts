@@ -176,7 +176,6 @@ export function decodeDisconnect(header: number, body: Buffer, version: Protocol
 }
 
 const flag = { cleanStart: 2, will: 4, willRetain: 32, password: 64, username: 128 } as const;
-
 /** Set in the level of the protocol by a bridge of another broker. */
 const bridgeBit = 0x80;
 

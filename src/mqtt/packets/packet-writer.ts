@@ -3,9 +3,7 @@ import type { Transport } from '../broker.ts';
 
 const firstPageBytes = 256;
 const pageBytesMax = 16_384;
-
 export type Flusher = ReturnType<typeof createFlusher>;
-
 /** How long writers are flushed before the event loop has its turn, and at least. */
 const flushMs = 3;
 const flushMsMin = 1;

@@ -7,7 +7,6 @@ import { readText } from './properties.ts';
 const places: (string | undefined)[] = new Array<string | undefined>(4_096).fill(undefined);
 /** Longer names are not remembered, so that the memory takes half a megabyte at most. */
 const lengthMax = 96;
-
 /** Stands for every name of more levels or bytes than are taken. */
 export const longTopic = 'x'.repeat(mqttLimits.topicBytesMax + 1);
 

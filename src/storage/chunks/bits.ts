@@ -10,7 +10,6 @@ import {
 
 /** So many bits are read at once at any position: 32 less the seven before it. */
 const bitsPerRead = 24;
-
 /** The bytes that `count` integers of `width` bits take. */
 const packedBytes = (count: number, width: number): number => Math.ceil((count * width) / 8);
 

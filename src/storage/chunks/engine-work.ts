@@ -1,6 +1,5 @@
 /** An answer of an engine: at once, or awaited. */
 export type Answered<Answer> = Answer | Promise<Answer>;
-
 /** Work on what an engine stores; each step waits for what it yields. Both engines run the same. */
 export type EngineWork<Result> = Generator<unknown, Result, unknown>;
 

@@ -15,10 +15,8 @@ const endsConnection = /^(08|57P0|53300|25006|57014|25P03|57P05)/;
 const endsCitus = /^(postmaster was shut down, exiting$|could not commit transaction for shard )/;
 /** The server does not do its part: resources, files, its own faults. */
 const isOfServer = /^(53|54|55|58|40)/;
-
 /** Whether the server has no capacity for one more connection, of all or of this role. */
 export const isFull = (error: unknown): boolean => sqlStateOf(error) === tooManyConnections;
-
 const conflicts: ReadonlySet<string | undefined> = new Set(['40001', '40P01']);
 const uniqueViolation = '23505';
 

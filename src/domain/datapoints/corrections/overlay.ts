@@ -40,7 +40,6 @@ interface Followed {
 
 /** Corrections of one sensor, as they apply to its datapoints. */
 export type Overlay = ReturnType<typeof createOverlay>;
-
 type Walk = (range: Range) => AsyncIterable<DatapointColumns>;
 
 interface Step {

@@ -8,7 +8,6 @@ export interface TouchedPart extends Required<Range> {
 
 /** Parts in the order of time that are being put together. */
 export type OpenParts = { from: number; to: number; removed: number }[];
-
 /** Parts of one sensor; where corrections touched more, neighbours are put together. */
 const touchedPartsMax = 16_384;
 const partsPerCorrectionMin = 8;

@@ -16,13 +16,10 @@ export type RetentionScope =
 
 /** Where a retention comes from: the nearest that is set [contract 10]. */
 export type RetentionSource = RetentionScope['kind'] | 'service';
-
 /** Length of a day, in ms. */
 export const dayMs = 86_400_000;
-
 /** Length of an hour, in ms. */
 export const hourMs = 3_600_000;
-
 /** The first instant of the day (UTC). */
 export const startOfDay = (at: Instant): Instant => Math.floor(at / dayMs) * dayMs;
 
