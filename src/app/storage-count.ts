@@ -286,7 +286,6 @@ function createStrangerCount(
   /** Bytes to give back with the next batch. */
   let surplus = new Map<DeviceId, number>();
   let readAt = performance.now();
-
   const bytesOf = ({ batch }: Push): number => bytesPerWeight * weightOfBatch(batch);
 
   /** Reads what is kept. */

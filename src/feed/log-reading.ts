@@ -29,6 +29,7 @@ export function createLogReading(options: {
   let readAhead = 0;
   let isAskedAgain = false;
   let isResting = false;
+  const rested = Promise.withResolvers<void>();
   let isOver = false;
 
   const noteFailure = (error: unknown): void =>
@@ -136,9 +137,8 @@ export function createLogReading(options: {
       await looking;
       if (heardAt < askedAt) return false;
       try {
-        // The one under way may have begun before.
-        await settling;
-        if (acknowledge !== undefined) await settle();
+        await Promise.race([settling, rested.promise]);
+        if (acknowledge !== undefined) await Promise.race([settle(), rested.promise]);
         return !isResting;
       } catch {
         return false;
@@ -153,6 +153,7 @@ export function createLogReading(options: {
     /** From now on nothing is acted on, or counts as acted on. */
     rest(): void {
       isResting = true;
+      rested.resolve();
       held.rest();
     },
     async end(): Promise<void> {
@@ -196,6 +197,7 @@ export function createHeldBack(options: {
   let gone = 0;
   const acted = new Map<number, number>();
   let isResting = false;
+  let hasDropped = false;
   let looks = 0;
   let looking: NodeJS.Timeout | undefined;
 
@@ -239,6 +241,7 @@ export function createHeldBack(options: {
     const places = before();
     if (held.length === 0 && isActedOn(places)) return work();
     if (isResting) {
+      hasDropped ||= !isWaiter;
       if (isWaiter) work();
       return;
     }
@@ -253,6 +256,8 @@ export function createHeldBack(options: {
     inOrder: (work: () => void): void => inOrder(work),
     released: () => new Promise<void>((resolve) => inOrder(resolve, true)),
     areAny: () => held.length > 0,
+    /** Whether there was work to drop since `rest`: what comes later is not all. */
+    hasDropped: () => hasDropped,
     isActedOn,
     size: (): number => held.length,
     /** How many have come so far: those before what is read next. */
@@ -272,6 +277,7 @@ export function createHeldBack(options: {
       isResting = true;
       const waiters = held.filter(({ isWaiter }) => isWaiter);
       gone += held.length - waiters.length;
+      hasDropped = waiters.length < held.length;
       held = waiters;
       release(held.length);
     },

@@ -150,6 +150,7 @@ export function createSharedFeed(options: {
       read: (entry) => textOf(entry) ?? eventText.read(entry),
       heardBefore: held.released,
       rest: reading.rest,
+      hasDropped: held.hasDropped,
       heard: reading.heard,
     },
     isCurrent: (readAt) =>
@@ -168,6 +169,7 @@ export function createSharedFeed(options: {
       endNews?.();
       clearInterval(timer);
       barrier.end();
+      await telling.drain();
       await reading.end();
       await settings.write().catch(() => undefined);
     },

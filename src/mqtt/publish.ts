@@ -244,7 +244,7 @@ async function tellOthers(
     ...{ payer, bytes: topic.length + 2 * bytesOfMessage(message) },
     // In one commit: a process that is killed behind it leaves no will to publish again.
     settled: ofWill ? { key, turn, isRetained: retain } : undefined,
-    receivedAs: ofId ? { session: key, packetId } : undefined,
+    receivedAs: ofId ? { session: key, packetId, retain } : undefined,
   };
   if (message.qos === 0 && !ofWill) {
     const named = text();

@@ -187,8 +187,9 @@ class AuthenticatedClient implements Client {
   }
 
   publish(message: Message): Promise<PublishOutcome> {
-    if (this.#isCurrent()) return this.#publish(message);
-    return this.#ask().then(() => this.#publish(message));
+    // Behind what was published before and waits for an answer.
+    const asked = this.#isCurrent() ? this.#asking?.over : this.#ask();
+    return asked === undefined ? this.#publish(message) : asked.then(() => this.#publish(message));
   }
 
   maySubscribe(filter: string): boolean {

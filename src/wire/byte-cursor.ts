@@ -297,7 +297,6 @@ export function createPushByteReader(): (bytes: Uint8Array) => NewDatapoint | un
 
   /** The number behind the key of the value; NaN: another, or none. */
   const numberHere = (): number => (cursor.take(colon) ? cursor.number() : Number.NaN);
-
   const instantHere = (): number => (cursor.take(colon) ? cursor.instant() : Number.NaN);
 
   /** NaN marks bytes that did not go on as usual: nothing is tried a second time. */

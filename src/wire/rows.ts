@@ -252,9 +252,7 @@ export function createBucketColumnRows(plan: AggregationPlan): (run: BucketRun) 
 
 /** Beside numbers, values that are absent. */
 function hasOnlyNumbers({ values }: Bucket): boolean {
-  for (const value of values) {
-    if (value !== undefined && !Number.isFinite(value)) return false;
-  }
+  for (const value of values) if (value !== undefined && !Number.isFinite(value)) return false;
   return true;
 }
 

@@ -41,9 +41,7 @@ export function readUpdate(
     fields.set(parseSensorId('status'), stamped(withoutPadding(status), timestamp));
   }
   const location = locationOf(parameters);
-  if (location !== undefined) {
-    fields.set(parseSensorId('location'), stamped(location, timestamp));
-  }
+  if (location !== undefined) fields.set(parseSensorId('location'), stamped(location, timestamp));
   if (fields.size === 0) throw invalid('nothing is given: send field1 to field8, or status');
   const [first, ...others] = fields.values();
   if (first instanceof DomainError && others.every((field) => field instanceof DomainError)) {

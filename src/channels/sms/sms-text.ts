@@ -15,9 +15,7 @@ const capacity = { gsm: { alone: 160, part: 153 }, ucs2: { alone: 70, part: 67 }
 
 /** Whether every letter is in the GSM alphabet; one that is not makes the whole text UCS-2. */
 export function alphabetOf(text: string): Alphabet {
-  for (const letter of text) {
-    if (!isSingle.has(letter) && !isDouble.has(letter)) return 'ucs2';
-  }
+  for (const letter of text) if (!isSingle.has(letter) && !isDouble.has(letter)) return 'ucs2';
   return 'gsm';
 }
 

@@ -37,4 +37,6 @@ export interface Peers {
    * that takes over what this one has. The same for events here that wait for what others wrote.
    */
   rest(): void;
+  /** Whether such events were dropped since: those with a later number are not whole. */
+  hasDropped(): boolean;
 }

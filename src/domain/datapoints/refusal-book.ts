@@ -269,7 +269,6 @@ function createWriters() {
   const writers = new Map<Payer, Writer>();
   /** By the power of two that their bytes have reached; who wrote last is at the end. */
   const levels = new Map<number, Set<Writer>>();
-
   const levelOf = ({ bytes }: Writer): number => 31 - Math.clz32(bytes);
 
   function leave(writer: Writer): void {

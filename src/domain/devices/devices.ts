@@ -174,7 +174,6 @@ export function createDevices(options: {
   const inTurn = createKeyedSequence();
   /** Bound from below for what is made from now on: made again it is younger, always. */
   let removedAt = 0;
-
   const requireRight = byRight(access, store, requireDevice, deviceResource);
 
   async function change(id: DeviceId, changes: DeviceChanges): Promise<void> {

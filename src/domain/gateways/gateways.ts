@@ -81,7 +81,6 @@ export function createGateways(options: {
   const { store, grants, access, clock } = options;
   const shares = createGuestShares();
   const inTurn = createKeyedSequence();
-
   const requireRight = byRight(access, store, requireGateway, gatewayResource);
 
   async function change(id: GatewayId, changes: GatewayChanges): Promise<void> {

@@ -31,7 +31,7 @@ export const memberLimits = {
   toldBytesBeside: 1_024,
   /** … and in one commit, which others wait for. */
   toldBytesPerCommit: 4 * 1_024 * 1_024,
-  toldPerCommit: 1_000,
+  toldPerCommit: 256,
   /** Settings of actuators that wait to be written for the others. */
   settingsWaitingMax: 10_000,
 } as const;

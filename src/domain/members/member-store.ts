@@ -80,7 +80,7 @@ export interface Told {
   /** The will that it publishes ends. */
   readonly settled?: WillName | undefined;
   /** The id under which a client published it is kept. */
-  readonly receivedAs?: Pick<ReceivedId, 'session' | 'packetId'> | undefined;
+  readonly receivedAs?: ReceivedId | undefined;
 }
 
 /** told; known: before, under the same id or as the same will; else it is another process's. */

@@ -44,7 +44,6 @@ export function createWantedGroups() {
   let settled = 0n;
   /** The same once the commits that are under way have ended. */
   let coming = 0n;
-
   const wanted = (): bigint => (ofAll + behind.size > 0 ? all : some);
 
   return {

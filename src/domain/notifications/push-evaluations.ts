@@ -48,7 +48,6 @@ interface EvaluationOptions {
 export function createPushEvaluations(parts: PushEvaluationParts) {
   const { book, devices, states, silences } = parts;
   const slices = createFairSlices({ turnMs: limits.turnMs });
-
   const countHadBefore = (rule: Rule, push: StoredPush) => countHad(states, rule, push);
 
   /** Whether some rule may ask for a value beside the one that was pushed, or did before. */

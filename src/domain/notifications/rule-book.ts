@@ -164,9 +164,7 @@ export function createRuleBook(options: {
     remove,
     /** Removes what an account made that is gone: its store took the notifications along. */
     removeOf(payer: Payer): void {
-      for (const rule of index.all()) {
-        if (rule.payer === payer) remove(rule.notification.id);
-      }
+      for (const rule of index.all()) if (rule.payer === payer) remove(rule.notification.id);
     },
     /** Takes an account that is gone from all rules that send to it. */
     async removeRecipient(userId: string): Promise<void> {

@@ -86,7 +86,6 @@ export function createProjects(options: {
 }) {
   const { store, grants, access } = options;
   const shares = createGuestShares();
-
   const requireRight = byRight(access, store, requireProject, projectResource);
 
   return {

@@ -56,7 +56,6 @@ export function createSharing(options: {
   ) => AsyncIterable<readonly Resource[]>;
 }) {
   const { grants, users, groups, access } = options;
-
   const requireShareable = createRequireShareable(options);
 
   return {

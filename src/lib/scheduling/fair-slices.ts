@@ -124,7 +124,6 @@ export function createFairSlices({
 
   const leastMs = Math.min(sliceMsMin, turnMs);
   const isEarly = (ms: number): boolean => ms < leastMs || (ms < turnMs && !isTurnOver());
-
   const isTurnOver = (now?: number): boolean => msOfTurn(now) >= untilMs;
 
   function push(payer: string, begin: () => unknown): void {

@@ -70,7 +70,8 @@ export function createBrokerContext(options: BrokerOptions) {
     });
   const bytes = budgets.of('mqtt_queued_bytes');
   const queue = createMessageQueue({ journal, counters, bytes, claims, clock });
-  const outbound = createOutbound({ authority, queue, journal, counters, claims });
+  const { hasDropped } = cluster?.peers ?? {};
+  const outbound = createOutbound({ authority, queue, journal, counters, claims, hasDropped });
   const router = createRouter({
     ...{ tree, outbound, journal, counters, shares: handOnShares, clock, claims },
   });

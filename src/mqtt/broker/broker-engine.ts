@@ -1,4 +1,4 @@
-import { createBreather, runInSteps } from '../../lib/event-loop.ts';
+import { createBreather, runInSteps, yieldToEventLoop } from '../../lib/event-loop.ts';
 import type { Log, LogFields } from '../../lib/log.ts';
 import type { Broker, BrokerMetrics } from '../broker.ts';
 import { mqttLimits } from '../limits.ts';
@@ -80,7 +80,6 @@ export async function createBroker(options: BrokerOptions): Promise<BrokerEngine
     async close() {
       clearInterval(timer);
       options.others?.peers.rest();
-      context.outbound.rest();
       await closeAll(context);
     },
   };
@@ -181,8 +180,9 @@ async function closeAll(context: BrokerContext): Promise<void> {
   const { members, wills, registry, ownership, claims, journal } = context;
   for (const member of [...members]) member.end(reason.shuttingDown);
   // Wills do not wait any longer for their clients to come back.
-  await wills.finish();
-  await ownership?.close();
+  await Promise.all([ownership?.close(), wills.finish()]);
+  // Changes that follow from wills published a moment ago are in the journal then.
+  await yieldToEventLoop();
   await claims?.finish();
   // A value whose packet id is kept as handed on has to reach kept sessions before the broker ends.
   const underWay = registry

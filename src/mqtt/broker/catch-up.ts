@@ -47,6 +47,13 @@ export function holdBack(session: Session, { heard }: Pick<ClaimedSession, 'hear
   session.catchUp = { waiting: [], found: new Set(), heard };
 }
 
+interface CompletionTerms {
+  isOver(): boolean;
+  isComing(key: SessionKey): boolean;
+  /** Runs the reading of the log when it is its turn among others. */
+  inTurn(work: () => Promise<void>): Promise<void>;
+}
+
 /**
  * Reads the log for sessions with deferred deliveries, until that is done: then the deliveries go
  * on, and the store records it. Never rejects; a process that stops leaves it to the next one.
@@ -57,7 +64,7 @@ export async function complete(
   context: CatchUpOptions,
   taken: readonly TakenSession[],
   claimed: readonly ClaimedSession[],
-  { isOver, isComing }: { isOver(): boolean; isComing(key: SessionKey): boolean },
+  { isOver, isComing, inTurn }: CompletionTerms,
 ): Promise<void> {
   const { shared, journal, log } = context;
   const until = async (work: () => Promise<void>, sentence: string): Promise<void> => {
@@ -71,11 +78,13 @@ export async function complete(
   };
   const heldBack = taken.filter(({ session }) => session.catchUp !== undefined);
   if (heldBack.length > 0) {
-    await until(
-      () => readLog(context, createReplay(context, heldBack)),
-      'the log could not be read for MQTT sessions',
-    );
-    for (const { session } of heldBack) letGo(session);
+    await inTurn(async () => {
+      await until(
+        () => readLog(context, createReplay(context, heldBack)),
+        'the log could not be read for MQTT sessions',
+      );
+      for (const { session } of heldBack) letGo(session, isOver());
+    });
   }
   await until(async () => {
     await journal.settled();
@@ -83,9 +92,10 @@ export async function complete(
   }, 'it could not be stored that MQTT sessions are complete');
 }
 
-function letGo({ catchUp: state }: Session): void {
-  const waiting = state?.waiting ?? [];
-  if (state !== undefined) state.waiting = undefined;
+function letGo({ catchUp: state }: Session, isLeft: boolean): void {
+  if (state === undefined) return;
+  const { waiting = [] } = state;
+  Object.assign(state, { waiting: undefined, isLeft });
   for (const next of waiting) next();
 }
 

@@ -132,9 +132,7 @@ export function createGroupRouting(options: {
       const handOn = (left: Message, isRepeated: boolean) =>
         route(new Delivery(left, clock.now()), group, { isRepeated });
       const isRepeated = how.isRepeated && terms.qos === 1;
-      if (!how.isAgain) {
-        outbound.offer(target.session, delivery, { ...terms, handOn, isRepeated });
-      }
+      if (!how.isAgain) outbound.offer(target.session, delivery, { ...terms, handOn, isRepeated });
       return;
     }
     const isHere = target.session.link !== undefined;

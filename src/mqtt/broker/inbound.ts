@@ -182,10 +182,11 @@ export class Inbound {
     if (qos !== 2) return;
     // The id stays taken until PUBREL, unless the message was refused [MQTT-4.3.3-10].
     const isTaken = code < reason.unspecified || (version !== 5 && !isForRoom(outcome));
+    const mayBeKept = outcome.kind === 'accepted' || message?.isRepetition === true;
     // A publish that is tried again may be stored by now: then the store knows its id.
     if (code === reason.unavailable) this.#context.registry.dropId(session, packetId);
     else if (isTaken) keepId(session, packetId, this.#context.journal);
-    else dropId(session, { packetId, isRepeated: message?.isRepetition === true }, this.#context);
+    else dropId(session, { packetId, mayBeKept }, this.#context);
   }
 
   #answer(publish: UnansweredPublish): void {
@@ -338,11 +339,11 @@ function keepId(session: Session, packetId: number, journal: Journal): void {
 /** The publish was refused: its id is free, also where the first one of a repetition was stored. */
 function dropId(
   session: Session,
-  { packetId, isRepeated }: { readonly packetId: number; readonly isRepeated: boolean },
+  { packetId, mayBeKept }: { readonly packetId: number; readonly mayBeKept: boolean },
   { registry, journal }: BrokerContext,
 ): void {
   registry.dropId(session, packetId);
-  if (!isRepeated || session.isEnded || !session.isDurable) return;
+  if (!mayBeKept || session.isEnded || !session.isDurable) return;
   journal.add({ kind: 'completed', key: session.key, packetId }, session.payer);
 }
 

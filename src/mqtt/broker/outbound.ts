@@ -19,10 +19,11 @@ export function createOutbound(options: {
   readonly counters: Counters;
   /** Absent: no other process has members of groups. */
   readonly claims?: { giveBack(share: Share): void } | undefined;
+  /** Whether a process that stops lacks some of what it stored. */
+  readonly hasDropped?: (() => boolean) | undefined;
 }) {
   const { authority, queue, journal, counters, claims } = options;
   const deciding = new Set<Promise<void>>();
-  let isResting = false;
 
   function drop(why: DropReason): void {
     counters.dropped[why] += 1;
@@ -70,7 +71,9 @@ export function createOutbound(options: {
   /** The same for one that was found in the log: those that come meanwhile wait behind it. */
   function offerFound(session: Session, delivery: Delivery, terms: DeliveryTerms): void {
     const isKept = terms.qos > 0 && session.isDurable && terms.share === undefined;
-    if (isResting && isKept && delivery.message.origin !== undefined) return;
+    // The next process of the session finds it in the log, with what was dropped or not read here.
+    const isLeft = session.catchUp?.isLeft === true || options.hasDropped?.() === true;
+    if (isKept && isLeft && delivery.message.origin !== undefined) return;
     const decided = offerNow(session, delivery, terms);
     if (decided === undefined) return;
     deciding.add(decided);
@@ -161,11 +164,7 @@ export function createOutbound(options: {
 
   /** Resolves when it is known what becomes of what was offered until now, or after a moment. */
   const decided = () => allOrLate(deciding);
-  /** From now on kept sessions get nothing that their next process finds in the log. */
-  const rest = (): void => {
-    isResting = true;
-  };
-  return { offer, offerFound, admits, tryAdmit, decided, rest };
+  return { offer, offerFound, admits, tryAdmit, decided };
 }
 
 /** Resolves with all, or after a moment: who is long in coming keeps nobody. */

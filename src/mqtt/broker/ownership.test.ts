@@ -175,3 +175,36 @@ test('a session that went and came again is complete when both have read the log
   assert.deepEqual(complete, [[], ['k']]);
   await ownership.close();
 });
+
+test('sessions whose log is not read yet keep no other one from being complete', async () => {
+  const pages = Array.from({ length: 9 }, (_, at) => [
+    { key: `k${at}`, turn: at + 2, wasElsewhere: true, subscriptions: [], heard: new Map() },
+  ]);
+  const here = new Map<string, object>();
+  const complete: string[] = [];
+  const allRead = Promise.withResolvers<void>();
+  let reads = 0;
+  const ownership = createOwnership({
+    shared: {
+      ...{ onFenced: () => undefined, adoptWills: async () => [] },
+      adopt: async () => pages.shift() ?? [],
+      async missed() {
+        reads += 1;
+        if (reads === 9) allRead.resolve();
+        return { entries: [], isLast: true };
+      },
+      caughtUp: async (keys: string[]) => void complete.push(...keys),
+    },
+    registry: {
+      find: (key: string) => here.get(key),
+      restore: ({ key }: { key: string }) => void here.set(key, { key }),
+    },
+    // What waits for each of them is stored when its log was read.
+    journal: { settled: () => allRead.promise },
+    log: { warn: (fields: object) => assert.fail(JSON.stringify(fields)) },
+  } as never);
+  await ownership.adopt();
+  for (let turn = 0; turn < 100 && complete.length < 9; turn += 1) await setImmediate();
+  assert.deepEqual([reads, complete.length], [9, 9]);
+  await ownership.close();
+});

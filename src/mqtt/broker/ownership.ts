@@ -4,7 +4,6 @@ import { memberLimits } from '../../domain/members/member-limits.ts';
 import { formerGuestIdentity, identityOfGuest } from '../../domain/messaging/identity.ts';
 import { type SessionKey, sessionKey } from '../../domain/messaging/message.ts';
 import type { Claim, ClaimedSession } from '../../domain/messaging/session-store.ts';
-import { yieldToEventLoop } from '../../lib/event-loop.ts';
 import { createKeyedSequence, createSemaphore } from '../../lib/scheduling/payer-queues.ts';
 import { mqttLimits } from '../limits.ts';
 import { reason } from '../packets/packet.ts';
@@ -43,7 +42,7 @@ export function createOwnership(options: OwnershipOptions) {
   const { shared, peers, registry, journal, wills, log } = options;
   const { giveAway, givenAway, endFormerOf, endIfReplaced, lose } = createEnding(options);
   const inTurn = createKeyedSequence();
-  const completing = createSemaphore({ parallelMax: mqttLimits.replaysMax });
+  const inTurnOf = createReplayTurns();
   const taking = new Map<SessionKey, TakingState>();
   const behind = new Map<Promise<void>, readonly SessionKey[]>();
   let isClosed = false;
@@ -146,9 +145,8 @@ export function createOwnership(options: OwnershipOptions) {
       if (isContinued) holdBack(session, one);
       taken.push({ session, claimed: one });
     }
-    const work = () => complete(options, taken, others, { isOver: () => isClosed, isComing });
-    const payer = taken.length === 1 ? taken[0]?.session.payer : undefined;
-    const running = completing.run(payer ?? '', work).finally(() => behind.delete(running));
+    const how = { isOver: () => isClosed, isComing, inTurn: inTurnOf(taken) };
+    const running = complete(options, taken, others, how).finally(() => behind.delete(running));
     const keys = claimed.map(({ key }) => key);
     behind.set(running, keys);
   }
@@ -179,14 +177,21 @@ export function createOwnership(options: OwnershipOptions) {
       if (session === undefined) (talk.cleanStart ? wills.publishNow : wills.cancel)(key, turn);
       else if (session.claimedAt < turn) lose(session);
     },
-    /** Resolves when nothing is under way. */
+    /** From now on the log is left to other processes. Resolves when nothing is under way. */
     async close(): Promise<void> {
       isClosed = true;
       await adoption.over();
       await Promise.all(behind.keys());
-      // Changes that follow from wills published a moment ago are in the journal then.
-      await yieldToEventLoop();
     },
+  };
+}
+
+/** Readings of the log for sessions that were taken: a few at once, in turns by payer. */
+function createReplayTurns() {
+  const reading = createSemaphore({ parallelMax: mqttLimits.replaysMax });
+  return ([first, ...more]: readonly TakenSession[]) => {
+    const payer = more.length === 0 ? first?.session.payer : undefined;
+    return (work: () => Promise<void>): Promise<void> => reading.run(payer ?? '', work);
   };
 }
 

@@ -97,6 +97,8 @@ interface CatchUp {
   readonly found: Set<string>;
   /** Up to where its queue had each writer's messages when this process got it. */
   readonly heard: ReadonlyMap<number, number>;
+  /** Whether the log is left to the next process, as this one stops. */
+  isLeft?: boolean;
 }
 
 const packetIdMax = 65_535;

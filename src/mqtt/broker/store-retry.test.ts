@@ -21,7 +21,11 @@ test('a process that stops in a pause asks the store for nothing more', async (t
     },
   };
   const context = { shared, journal: { settled: async () => undefined }, log: silentLog };
-  const done = complete(context as never, [], [], { isOver: () => isOver, isComing: () => false });
+  const done = complete(context as never, [], [], {
+    isOver: () => isOver,
+    isComing: () => false,
+    inTurn: (work) => work(),
+  });
   await settled();
   isOver = true;
   t.mock.timers.tick(mqttLimits.storeRetryMs);

@@ -163,7 +163,7 @@ export function createFeedLog(options: {
           // The row of a will is the right to publish it, once.
           const outcome = will
             ? await tellWill(tx, will, isAlone)
-            : await tellId(tx, own, isAlone ? undefined : receivedAs);
+            : await tellId(tx, own, receivedAs, isAlone);
           outcomes.push(outcome);
           if (isAlone || outcome !== 'told') continue;
           const entry = text();

@@ -207,7 +207,6 @@ function createSharedSessions(
   behind.add(withoutOwner);
   const keysOf = (keys: readonly SessionKey[]) => keys.map(sessionIndexKey);
   const claiming = createSemaphore({ parallelMax: postgresLimits.callsPerCommitMax });
-
   /** At the start there may be some without an owner; later a member has ended. */
   const areHeirless = async (): Promise<boolean> =>
     isFirst || (await reader.first(findHeirless)) !== undefined;

@@ -55,11 +55,11 @@ describe('messages to other processes', { skip: noPostgres }, () => {
     await using both = await openTwo('telling_ids');
     const { one, two } = both;
     await sharedOf(one).claim(claiming());
-    const receivedAs = { session: key, packetId: 7 };
+    const receivedAs = { session: key, packetId: 7, retain: false };
     assert.equal(await tell(two, { receivedAs }), 'elsewhere');
     assert.equal(await tell(one, { receivedAs }), 'told');
     assert.equal(await tell(one, { receivedAs }), 'known');
-    assert.equal(await tell(one, { receivedAs: { session: key, packetId: 8 } }), 'told');
+    assert.equal(await tell(one, { receivedAs: { ...receivedAs, packetId: 8 } }), 'told');
     // Whoever takes the session knows both.
     const taken = await sharedOf(two).claim(claiming());
     assert.ok('turn' in taken);

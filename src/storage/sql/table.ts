@@ -67,9 +67,7 @@ export function createTable<Thing extends object>(
       const thing: Record<string, unknown> = hasDetails
         ? { ...detailsFrom<object>(String(row['details'])) }
         : {};
-      for (const [field, column] of asTheyAre) {
-        if (row[column] !== null) thing[field] = row[column];
-      }
+      for (const [field, column] of asTheyAre) if (row[column] !== null) thing[field] = row[column];
       for (const [field, column] of asTexts) {
         if (row[column] !== null) thing[field] = parseJson(String(row[column]));
       }

@@ -93,9 +93,7 @@ export function createFlusher(options: {
   }
 
   const rest = createRestTimer(limits.restMs, () => {
-    for (const [series, { count }] of all) {
-      if (count >= limits.restDatapointsMin) due.add(series);
-    }
+    for (const [series, { count }] of all) if (count >= limits.restDatapointsMin) due.add(series);
     start();
   });
 

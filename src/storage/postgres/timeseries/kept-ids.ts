@@ -63,7 +63,8 @@ export async function findIds(
 export async function tellId(
   session: WriteSession,
   own: number,
-  id: Pick<ReceivedId, 'session' | 'packetId'> | undefined,
+  id: ReceivedId | undefined,
+  isAlone: boolean,
 ): Promise<Telling> {
   if (id === undefined) return 'told';
   const found = [[sessionIndexKey(id.session)], [id.packetId]] as const;
@@ -71,7 +72,8 @@ export async function tellId(
   if (row?.session === undefined) return 'told';
   if (row.owner !== own) return 'elsewhere';
   if (row.isKept) return 'known';
-  session.send(insert, [row.session], [id.packetId], [1]);
+  // One that is retained, which is a commit of its own, is not done before that.
+  if (!isAlone) session.send(insert, [row.session], [id.packetId], [Number(!id.retain)]);
   return 'told';
 }
 
