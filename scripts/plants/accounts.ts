@@ -279,8 +279,8 @@ export const plantsOfAccounts: readonly Plant[] = [
     patches: [
       patch(
         'src/lib/secret-token.ts',
-        "return hash('sha256', secret",
-        "return secret || hash('sha256', secret",
+        "=> hash('sha256', secret",
+        "=> secret || hash('sha256', secret",
       ),
     ],
   },

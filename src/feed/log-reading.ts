@@ -29,7 +29,6 @@ export function createLogReading(options: {
   let readAhead = 0;
   let isAskedAgain = false;
   let isResting = false;
-  const rested = Promise.withResolvers<void>();
   let isOver = false;
 
   const noteFailure = (error: unknown): void =>
@@ -137,8 +136,9 @@ export function createLogReading(options: {
       await looking;
       if (heardAt < askedAt) return false;
       try {
-        await Promise.race([settling, rested.promise]);
-        if (acknowledge !== undefined) await Promise.race([settle(), rested.promise]);
+        // The one under way may have begun before.
+        await settling;
+        if (acknowledge !== undefined) await settle();
         return !isResting;
       } catch {
         return false;
@@ -153,7 +153,6 @@ export function createLogReading(options: {
     /** From now on nothing is acted on, or counts as acted on. */
     rest(): void {
       isResting = true;
-      rested.resolve();
       held.rest();
     },
     async end(): Promise<void> {
@@ -241,7 +240,7 @@ export function createHeldBack(options: {
     const places = before();
     if (held.length === 0 && isActedOn(places)) return work();
     if (isResting) {
-      hasDropped ||= !isWaiter;
+      hasDropped = true;
       if (isWaiter) work();
       return;
     }
@@ -256,7 +255,7 @@ export function createHeldBack(options: {
     inOrder: (work: () => void): void => inOrder(work),
     released: () => new Promise<void>((resolve) => inOrder(resolve, true)),
     areAny: () => held.length > 0,
-    /** Whether there was work to drop since `rest`: what comes later is not all. */
+    /** Whether something had to wait since `rest`: what comes later is not all. */
     hasDropped: () => hasDropped,
     isActedOn,
     size: (): number => held.length,
@@ -277,7 +276,7 @@ export function createHeldBack(options: {
       isResting = true;
       const waiters = held.filter(({ isWaiter }) => isWaiter);
       gone += held.length - waiters.length;
-      hasDropped = waiters.length < held.length;
+      hasDropped = held.length > 0;
       held = waiters;
       release(held.length);
     },

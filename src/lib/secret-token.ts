@@ -1,19 +1,13 @@
 import { createHmac, hash, randomBytes, randomInt, randomUUID, timingSafeEqual } from 'node:crypto';
 
 /** An opaque secret of 256 random bits that is safe in headers, URLs and MQTT passwords. */
-export function createSecret(prefix = ''): string {
-  return prefix + randomBytes(32).toString('base64url');
-}
+export const createSecret = (prefix = ''): string => prefix + randomBytes(32).toString('base64url');
 
 /** A key of 256 random bits for an HMAC that others compute, in hexadecimal digits. */
-export function createSigningKey(): string {
-  return randomBytes(32).toString('hex');
-}
+export const createSigningKey = (): string => randomBytes(32).toString('hex');
 
 /** Hashes a secret to be kept: a reader of the database cannot use the hash. */
-export function hashSecret(secret: string): string {
-  return hash('sha256', secret, 'base64url');
-}
+export const hashSecret = (secret: string): string => hash('sha256', secret, 'base64url');
 
 /** Letters and digits that are not mistaken for one another when they are read out. */
 const codeLetters = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';
@@ -32,14 +26,10 @@ export function codeSpelling(typed: string): string {
 }
 
 /** A fresh random id [RFC 9562, version 4]; no secret. */
-export function createId(): string {
-  return randomUUID();
-}
+export const createId = (): string => randomUUID();
 
 /** A fresh random id of 24 hexadecimal digits; no secret. */
-export function createHexId(): string {
-  return randomBytes(12).toString('hex');
-}
+export const createHexId = (): string => randomBytes(12).toString('hex');
 
 /** Signs `text` as only the holder of `secret` can [RFC 2104, HMAC-SHA256]. */
 export function signText(secret: string, text: string): string {

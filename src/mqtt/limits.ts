@@ -89,6 +89,8 @@ export const mqttLimits = {
   willsBegunMax: 256,
   /** Readings of the log for sessions that came, at once. */
   replaysMax: 4,
+  /** Sessions that came whose end of that is stored at once. */
+  replaysStoredMax: 64,
   /** Retained messages handed to a new subscription in one slice. */
   retainedPerTurn: 50,
   /** Topics whose retained value was removed by a correction, and comes back when it is undone. */

@@ -154,6 +154,7 @@ class AuthenticatedClient implements Client {
   #generation: number;
   #askedAt: Instant;
   #readAt = performance.now();
+  #behind: Promise<void> | undefined;
   #renewedAt: Instant;
   #asking: { readonly over: Promise<void>; readonly generation: number } | undefined;
   #gatewayConnection: ReturnType<GatewayHeartbeats['arrive']>;
@@ -187,9 +188,14 @@ class AuthenticatedClient implements Client {
   }
 
   publish(message: Message): Promise<PublishOutcome> {
-    // Behind what was published before and waits for an answer.
-    const asked = this.#isCurrent() ? this.#asking?.over : this.#ask();
-    return asked === undefined ? this.#publish(message) : asked.then(() => this.#publish(message));
+    // In order: what was published before may wait for an answer.
+    if (!this.#isCurrent()) {
+      const behind = Promise.all([this.#behind, this.#ask()]).then(() => {
+        if (this.#behind === behind) this.#behind = undefined;
+      });
+      this.#behind = behind;
+    }
+    return this.#behind?.then(() => this.#publish(message)) ?? this.#publish(message);
   }
 
   maySubscribe(filter: string): boolean {

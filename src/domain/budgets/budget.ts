@@ -25,17 +25,13 @@ export function payerOf(actor: Actor): Payer {
 }
 
 /** The payer of an account and all its keys. */
-export function payerOfAccount(userId: string): Payer {
-  return `account/${userId}`;
-}
+export const payerOfAccount = (userId: string): Payer => `account/${userId}`;
 
 /** The payers that trusted proxies are: each brings the connections of many clients. */
 export const proxyPayers = 'account/proxy ';
 
 /** The payer of a guest, or of a connection that has not logged in, at an IP address. */
-export function payerAt(address: string): Payer {
-  return `address/${networkOf(address)}`;
-}
+export const payerAt = (address: string): Payer => `address/${networkOf(address)}`;
 
 /** Whether a text that was kept names a payer. */
 export function isPayer(text: string): text is Payer {
@@ -43,9 +39,7 @@ export function isPayer(text: string): text is Payer {
 }
 
 /** Whether the payer is a guest: all guests together have a quota of their own. */
-export function isGuestPayer(payer: Payer): boolean {
-  return payer.startsWith('address/');
-}
+export const isGuestPayer = (payer: Payer): boolean => payer.startsWith('address/');
 
 /** The crowd that a payer belongs to: all of it together has quotas, too. */
 export const kindOf = (payer: Payer): 'guests' | 'accounts' =>

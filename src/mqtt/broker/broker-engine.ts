@@ -180,7 +180,9 @@ async function closeAll(context: BrokerContext): Promise<void> {
   const { members, wills, registry, ownership, claims, journal } = context;
   for (const member of [...members]) member.end(reason.shuttingDown);
   // Wills do not wait any longer for their clients to come back.
-  await Promise.all([ownership?.close(), wills.finish()]);
+  // From now on nothing is waited for without end that the store does not take.
+  const giving = [journal.finish(), claims?.finish()];
+  await Promise.all([...giving, ownership?.close(), wills.finish()]);
   // Changes that follow from wills published a moment ago are in the journal then.
   await yieldToEventLoop();
   await claims?.finish();

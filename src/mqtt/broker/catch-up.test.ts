@@ -65,7 +65,11 @@ test('each of many sessions gets once what is in the log and comes meanwhile', a
   };
   const claimed = taken.map((one) => one.claimed);
   await complete(context as never, taken as never, claimed as never, {
-    ...{ isOver: () => false, isComing: () => false, inTurn: (work) => work() },
+    ...{
+      isOver: () => false,
+      isComing: () => false,
+      turns: { read: (work) => work(), store: (work) => work() },
+    },
   });
   // Whatever waits for its slice comes then.
   await wait(100);

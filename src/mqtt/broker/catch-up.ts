@@ -50,8 +50,8 @@ export function holdBack(session: Session, { heard }: Pick<ClaimedSession, 'hear
 interface CompletionTerms {
   isOver(): boolean;
   isComing(key: SessionKey): boolean;
-  /** Runs the reading of the log when it is its turn among others. */
-  inTurn(work: () => Promise<void>): Promise<void>;
+  /** Work that waits for its turn among others: none that reads waits for one that stores. */
+  readonly turns: Readonly<Record<'read' | 'store', (work: () => Promise<void>) => Promise<void>>>;
 }
 
 /**
@@ -64,7 +64,7 @@ export async function complete(
   context: CatchUpOptions,
   taken: readonly TakenSession[],
   claimed: readonly ClaimedSession[],
-  { isOver, isComing, inTurn }: CompletionTerms,
+  { isOver, isComing, turns }: CompletionTerms,
 ): Promise<void> {
   const { shared, journal, log } = context;
   const until = async (work: () => Promise<void>, sentence: string): Promise<void> => {
@@ -78,18 +78,21 @@ export async function complete(
   };
   const heldBack = taken.filter(({ session }) => session.catchUp !== undefined);
   if (heldBack.length > 0) {
-    await inTurn(async () => {
-      await until(
-        () => readLog(context, createReplay(context, heldBack)),
-        'the log could not be read for MQTT sessions',
-      );
-      for (const { session } of heldBack) letGo(session, isOver());
+    await turns.read(async () => {
+      let isLeft = true;
+      await until(async () => {
+        await readLog(context, createReplay(context, heldBack));
+        isLeft = false;
+      }, 'the log could not be read for MQTT sessions');
+      for (const { session } of heldBack) letGo(session, isLeft);
     });
   }
-  await until(async () => {
-    await journal.settled();
-    await shared.caughtUp(claimed.map(({ key }) => key).filter((key) => !isComing(key)));
-  }, 'it could not be stored that MQTT sessions are complete');
+  await turns.store(() =>
+    until(async () => {
+      await journal.settled();
+      await shared.caughtUp(claimed.map(({ key }) => key).filter((key) => !isComing(key)));
+    }, 'it could not be stored that MQTT sessions are complete'),
+  );
 }
 
 function letGo({ catchUp: state }: Session, isLeft: boolean): void {

@@ -42,7 +42,7 @@ export function createOwnership(options: OwnershipOptions) {
   const { shared, peers, registry, journal, wills, log } = options;
   const { giveAway, givenAway, endFormerOf, endIfReplaced, lose } = createEnding(options);
   const inTurn = createKeyedSequence();
-  const inTurnOf = createReplayTurns();
+  const turnsOf = createReplayTurns();
   const taking = new Map<SessionKey, TakingState>();
   const behind = new Map<Promise<void>, readonly SessionKey[]>();
   let isClosed = false;
@@ -145,7 +145,7 @@ export function createOwnership(options: OwnershipOptions) {
       if (isContinued) holdBack(session, one);
       taken.push({ session, claimed: one });
     }
-    const how = { isOver: () => isClosed, isComing, inTurn: inTurnOf(taken) };
+    const how = { isOver: () => isClosed, isComing, turns: turnsOf(taken) };
     const running = complete(options, taken, others, how).finally(() => behind.delete(running));
     const keys = claimed.map(({ key }) => key);
     behind.set(running, keys);
@@ -186,12 +186,16 @@ export function createOwnership(options: OwnershipOptions) {
   };
 }
 
-/** Readings of the log for sessions that were taken: a few at once, in turns by payer. */
+/** Readings of the log for sessions that were taken, and their ends: a few at once, by payer. */
 function createReplayTurns() {
   const reading = createSemaphore({ parallelMax: mqttLimits.replaysMax });
+  const storing = createSemaphore({ parallelMax: mqttLimits.replaysStoredMax });
   return ([first, ...more]: readonly TakenSession[]) => {
-    const payer = more.length === 0 ? first?.session.payer : undefined;
-    return (work: () => Promise<void>): Promise<void> => reading.run(payer ?? '', work);
+    const payer = (more.length === 0 && first?.session.payer) || '';
+    return {
+      read: (work: () => Promise<void>) => reading.run(payer, work),
+      store: (work: () => Promise<void>) => storing.run(payer, work),
+    };
   };
 }
 

@@ -24,7 +24,7 @@ test('a process that stops in a pause asks the store for nothing more', async (t
   const done = complete(context as never, [], [], {
     isOver: () => isOver,
     isComing: () => false,
-    inTurn: (work) => work(),
+    turns: { read: (work) => work(), store: (work) => work() },
   });
   await settled();
   isOver = true;
