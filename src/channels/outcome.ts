@@ -11,9 +11,7 @@ export function retry(reason: string, afterMs?: number): Outcome {
 }
 
 /** Never: trying again would only repeat the answer. */
-export function refused(reason: string): Outcome {
-  return { kind: 'refused', reason };
-}
+export const refused = (reason: string): Outcome => ({ kind: 'refused', reason });
 
 /** Retry-After, in seconds or as a date, as a pause within bounds; undefined without sense. */
 export function pauseOf(retryAfter: string | undefined, now: number): number | undefined {

@@ -7,6 +7,4 @@ export function printable(text: string): string {
 }
 
 /** The same for text of several lines. */
-export function printableLines(text: string): string {
-  return text.split('\n').map(printable).join('\n');
-}
+export const printableLines = (text: string): string => text.split('\n').map(printable).join('\n');

@@ -54,7 +54,7 @@ export function createSharedFeed(options: {
   const { local, log, shared, heldBackMs } = options;
   const eventText = createEventText(options.contexts);
   const settings = createUnwritten(shared);
-  const telling = createTelling(shared);
+  const telling = createTelling(shared, () => isResting);
   const barrier = createBarrier(shared);
   /** Listeners to messages of other processes, and the work before these are acknowledged. */
   const listeners: Parameters<Peers['onTold']>[0][] = [];
@@ -62,6 +62,7 @@ export function createSharedFeed(options: {
   const reading = createLogReading({ shared, act, acted, first: writeOwed, log, heldBackMs });
   const { look, held } = reading;
   let owes = false;
+  let isResting = false;
   let timer: NodeJS.Timeout | undefined;
   let endNews: (() => void) | undefined;
 
@@ -149,7 +150,10 @@ export function createSharedFeed(options: {
       origin: options.contexts.origin,
       read: (entry) => textOf(entry) ?? eventText.read(entry),
       heardBefore: held.released,
-      rest: reading.rest,
+      rest() {
+        isResting = true;
+        reading.rest();
+      },
       hasDropped: held.hasDropped,
       heard: reading.heard,
     },
@@ -177,10 +181,18 @@ export function createSharedFeed(options: {
 }
 
 /** Messages to other processes, many in one commit: who tells much waits for the others. */
-const createTelling = (shared: Pick<FeedLog, 'tell'>) =>
-  createGroupCommit<Told, Telling, boolean>({
-    commit: (messages) =>
-      shared.tell(messages.map((one) => ({ ...one, text: () => entryOf(one.text()) }))),
+function createTelling(shared: Pick<FeedLog, 'tell'>, isResting: () => boolean) {
+  let isAway = false;
+  return createGroupCommit<Told, Telling, boolean>({
+    async commit(messages) {
+      // A stop waits for one attempt, not for one of each batch.
+      if (isAway && isResting()) throw new DomainError('unavailable', awaySentence);
+      isAway = true;
+      const told = messages.map((one) => ({ ...one, text: () => entryOf(one.text()) }));
+      const outcomes = await shared.tell(told);
+      isAway = false;
+      return outcomes;
+    },
     settle(telling, { resolve, reject }) {
       if (telling === 'gone') reject(new DomainError('gone', 'this will was published before'));
       else if (telling === 'elsewhere') reject(new DomainError('unavailable', elsewhereSentence));
@@ -195,6 +207,7 @@ const createTelling = (shared: Pick<FeedLog, 'tell'>) =>
     payerWeightFloor: memberLimits.toldBytesPerCommit / 4,
     refusal: () => new DomainError('rate_limited', 'too many messages wait: try again in a moment'),
   });
+}
 
 const elsewhereSentence = 'the client connected elsewhere';
 const awaySentence = 'the other processes of the service cannot be told now: try again';

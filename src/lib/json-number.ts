@@ -47,9 +47,7 @@ export function mayHoldUnsafeNumber(text: string): boolean {
 // An exponent of three digits, or a minus in front of nothing but zeros.
 const unsafeShape = /\d[eE][+-]?\d\d\d|-0(?:\.0*)?(?:[eE]|(?![\d.]))/;
 
-function isDigitOrPoint(code: number): boolean {
-  return (code >= 48 && code <= 57) || code === 46;
-}
+const isDigitOrPoint = (code: number): boolean => (code >= 48 && code <= 57) || code === 46;
 
 /** Whether more digits and points stand around this place than a double always holds. */
 function isInLongRun(text: string, at: number): boolean {

@@ -97,9 +97,7 @@ export function tryJson(...given: Parameters<typeof parseJson>): JsonValue | und
 }
 
 /** Whether the value is a number kept as its digits. */
-export function isBigNumber(value: unknown): value is BigNumber {
-  return JSON.isRawJSON(value);
-}
+export const isBigNumber = (value: unknown): value is BigNumber => JSON.isRawJSON(value);
 
 /** Whether the value is a JSON object. */
 export function isJsonObject(

@@ -236,7 +236,8 @@ async function tellOthers(
   // In the order of commits: who has heard one has heard those before it. At QoS 0 it is handed on
   // here before, by its name, and no session keeps it.
   const text = (): string => {
-    message.origin = origin();
+    // A commit that is made again has the name of before: somebody may have read it.
+    message.origin ??= origin();
     const { willTurn: _, ...said } = message;
     return writeTalk({ kind: 'message', message: said });
   };

@@ -98,9 +98,7 @@ export function textCell(text: string): string {
 // Beyond RFC 4180, white space at the ends: some readers drop it from bare cells.
 const needsQuotes = /[",\r\n]|^\s|[\s\0]$/;
 
-function inQuotes(text: string): string {
-  return `"${text.replaceAll('"', '""')}"`;
-}
+const inQuotes = (text: string): string => `"${text.replaceAll('"', '""')}"`;
 
 /** Numbers, booleans and null stand without quotes. */
 function isBare(value: JsonValue): boolean {

@@ -9,9 +9,7 @@ export type BudgetTotals = Readonly<Partial<Record<BudgetName, number>>>;
 const names = Object.keys(budgetTable) as readonly BudgetName[];
 
 /** Whether a text is the name of a budget. */
-export function isBudgetName(name: string): name is BudgetName {
-  return Object.hasOwn(budgetTable, name);
-}
+export const isBudgetName = (name: string): name is BudgetName => Object.hasOwn(budgetTable, name);
 
 /** All budgets of one service. */
 export function createBudgets(totals: BudgetTotals = {}) {

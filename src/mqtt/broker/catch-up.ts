@@ -90,6 +90,8 @@ export async function complete(
   await turns.store(() =>
     until(async () => {
       await journal.settled();
+      // The journal may have given up.
+      if (isOver()) return;
       await shared.caughtUp(claimed.map(({ key }) => key).filter((key) => !isComing(key)));
     }, 'it could not be stored that MQTT sessions are complete'),
   );

@@ -38,9 +38,7 @@ export function createSource(bytes: Uint8Array): ByteSource {
 }
 
 /** The bytes written so far; valid until the sink is written to again. */
-export function writtenBytes(sink: ByteSink): Buffer {
-  return sink.bytes.subarray(0, sink.length);
-}
+export const writtenBytes = (sink: ByteSink): Buffer => sink.bytes.subarray(0, sink.length);
 
 export function putByte(sink: ByteSink, value: number): void {
   reserve(sink, 1);

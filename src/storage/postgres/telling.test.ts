@@ -74,6 +74,24 @@ describe('messages to other processes', { skip: noPostgres }, () => {
     );
   });
 
+  test('the id of a message that is retained is known, and not done before that', async () => {
+    await using both = await openTwo('telling_retained');
+    const { one, two } = both;
+    await sharedOf(one).claim(claiming());
+    const receivedAs = { session: key, packetId: 7, retain: true };
+    assert.equal(await tell(one, { receivedAs }), 'told');
+    const taken = await sharedOf(two).claim(claiming());
+    assert.ok('turn' in taken);
+    assert.deepEqual(taken.session?.received, []);
+    assert.equal(await tell(two, { receivedAs }), 'known');
+    // Also where there is nobody else by then.
+    await sharedOf(two).caughtUp([key]);
+    await one.close();
+    assert.equal(await tell(two, { receivedAs }), 'known');
+    assert.equal(await tell(two, { receivedAs: { ...receivedAs, packetId: 8 } }), 'told');
+    assert.equal(await tell(two, { receivedAs: { ...receivedAs, packetId: 8 } }), 'told');
+  });
+
   test('a will that is retained is told once, and stays until that is done', async () => {
     await using both = await openTwo('telling_wills');
     const { one, two } = both;

@@ -14,9 +14,7 @@ interface ConnectionOptions {
 }
 
 /** Where the database of a data directory is. */
-export function databasePath(directory: string): string {
-  return join(directory, 'kipimo.db');
-}
+export const databasePath = (directory: string): string => join(directory, 'kipimo.db');
 
 /** The number that a pragma answers. */
 export const pragmaNumber = (database: DatabaseSync, name: string): number =>
