@@ -54,7 +54,7 @@ export function createSharedFeed(options: {
   const { local, log, shared, heldBackMs } = options;
   const eventText = createEventText(options.contexts);
   const settings = createUnwritten(shared);
-  const telling = createTelling(shared, () => isResting);
+  const telling = createTelling(shared);
   const barrier = createBarrier(shared);
   /** Listeners to messages of other processes, and the work before these are acknowledged. */
   const listeners: Parameters<Peers['onTold']>[0][] = [];
@@ -62,7 +62,6 @@ export function createSharedFeed(options: {
   const reading = createLogReading({ shared, act, acted, first: writeOwed, log, heldBackMs });
   const { look, held } = reading;
   let owes = false;
-  let isResting = false;
   let timer: NodeJS.Timeout | undefined;
   let endNews: (() => void) | undefined;
 
@@ -103,7 +102,6 @@ export function createSharedFeed(options: {
   async function acted(): Promise<void> {
     for (const work of works) await work();
   }
-
   /** Writes owed changes for other processes, before their entries are read. */
   async function writeOwed(): Promise<void> {
     await settings.write();
@@ -151,7 +149,7 @@ export function createSharedFeed(options: {
       read: (entry) => textOf(entry) ?? eventText.read(entry),
       heardBefore: held.released,
       rest() {
-        isResting = true;
+        telling.rest();
         reading.rest();
       },
       hasDropped: held.hasDropped,
@@ -181,12 +179,13 @@ export function createSharedFeed(options: {
 }
 
 /** Messages to other processes, many in one commit: who tells much waits for the others. */
-function createTelling(shared: Pick<FeedLog, 'tell'>, isResting: () => boolean) {
+function createTelling(shared: Pick<FeedLog, 'tell'>) {
   let isAway = false;
-  return createGroupCommit<Told, Telling, boolean>({
+  const resting = new AbortController();
+  const group = createGroupCommit<Told, Telling, boolean>({
     async commit(messages) {
       // A stop waits for one attempt, not for one of each batch.
-      if (isAway && isResting()) throw new DomainError('unavailable', awaySentence);
+      if (isAway && resting.signal.aborted) throw new DomainError('unavailable', awaySentence);
       isAway = true;
       const told = messages.map((one) => ({ ...one, text: () => entryOf(one.text()) }));
       const outcomes = await shared.tell(told);
@@ -207,6 +206,7 @@ function createTelling(shared: Pick<FeedLog, 'tell'>, isResting: () => boolean) 
     payerWeightFloor: memberLimits.toldBytesPerCommit / 4,
     refusal: () => new DomainError('rate_limited', 'too many messages wait: try again in a moment'),
   });
+  return { ...group, rest: () => resting.abort() };
 }
 
 const elsewhereSentence = 'the client connected elsewhere';
