@@ -18,7 +18,10 @@ test('the first time of a database counts, later ones if they say more', async (
   const members = {
     async now() {
       const answer = answers.shift();
-      if (answer === undefined) throw new DomainError('unavailable', 'the database is away');
+      if (answer === undefined) {
+        passed += 20_000;
+        throw new DomainError('unavailable', 'the database is away');
+      }
       return answer();
     },
   } as unknown as MemberStore;
@@ -52,5 +55,25 @@ test('the first time of a database counts, later ones if they say more', async (
   }
   clock.keepFrom(Number.NaN);
   assert.ok(Number.isFinite(clock.now()));
+  clock.stop();
+});
+
+test('a start waits for the time of a database that is away for a moment', async () => {
+  const machineMs = 1_700_000_000_000;
+  let asked = 0;
+  const members = {
+    async now() {
+      asked += 1;
+      if (asked < 3) throw new DomainError('unavailable', 'the database is away');
+      return machineMs - 120_000;
+    },
+  } as unknown as MemberStore;
+  const clock = await openServiceClock({
+    machine: { now: () => machineMs },
+    engine: { members, newestReceived: async () => undefined },
+    log: silentLog,
+  });
+  assert.ok(Math.abs(clock.now() - machineMs + 120_000) < 60_000, `${clock.now() - machineMs} ms`);
+  assert.equal(asked, 3);
   clock.stop();
 });

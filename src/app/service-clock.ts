@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import {
   type Clock,
   createSteadyClock,
@@ -8,6 +9,8 @@ import {
 import type { Log } from '../lib/log.ts';
 import type { Storage } from '../storage/storage.ts';
 
+/** So long a start waits for a database that does not tell its time: the machine's may be wrong. */
+const startMs = 10_000;
 /** How often processes on one database ask for its time. */
 const askMs = 10_000;
 /** So soon until there was a quick answer. */
@@ -51,7 +54,11 @@ export async function openServiceClock(options: {
   }
 
   if (members !== undefined) {
+    const giveUpAt = performance.now() + startMs;
     await ask(members);
+    while (quickestMs === Number.POSITIVE_INFINITY && performance.now() < giveUpAt) {
+      await wait(askFirstMs / 10).then(() => ask(members));
+    }
     askAgain(members);
   }
   const newest = await newestBelieved(engine, latestBelieved(clock.now()), log);

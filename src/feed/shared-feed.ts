@@ -197,7 +197,7 @@ function createTelling(shared: Pick<FeedLog, 'tell'>) {
       else if (telling === 'elsewhere') reject(new DomainError('unavailable', elsewhereSentence));
       else resolve(telling === 'told');
     },
-    weigh: ({ bytes }) => memberLimits.toldBytesBeside + bytes,
+    weigh: ({ bytes }) => 1_024 + bytes,
     payerOf: ({ payer }) => payer,
     batchWeightMax: memberLimits.toldBytesPerCommit,
     batchItemsMax: memberLimits.toldPerCommit,

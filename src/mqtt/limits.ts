@@ -87,10 +87,8 @@ export const mqttLimits = {
   sharesLeftBytesMax: 16 * 1_048_576,
   /** Wills that are begun in the store at once. */
   willsBegunMax: 256,
-  /** Readings of the log for sessions that came, at once. */
+  /** Readings of the log for sessions that came, at once; the ends of 16 times as many. */
   replaysMax: 4,
-  /** Sessions that came whose end of that is stored at once. */
-  replaysStoredMax: 64,
   /** Retained messages handed to a new subscription in one slice. */
   retainedPerTurn: 50,
   /** Topics whose retained value was removed by a correction, and comes back when it is undone. */

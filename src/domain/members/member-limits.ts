@@ -26,9 +26,8 @@ export const memberLimits = {
   datapointsPerEntryMax: 1_000,
   /** A part of a long push ends behind so many characters of values that are no numbers. */
   charactersPerPart: 128 * 1_024,
-  /** Messages to other processes that wait, of all; one payer has a quarter. In memory of each … */
+  /** Messages to other processes that wait, each with 1 KiB beside; one payer has a quarter … */
   toldBytesMax: 64 * 1_024 * 1_024,
-  toldBytesBeside: 1_024,
   /** … and in one commit, which others wait for. */
   toldBytesPerCommit: 4 * 1_024 * 1_024,
   toldPerCommit: 256,

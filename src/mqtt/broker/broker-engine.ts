@@ -181,8 +181,7 @@ async function closeAll(context: BrokerContext): Promise<void> {
   for (const member of [...members]) member.end(reason.shuttingDown);
   // Wills do not wait any longer for their clients to come back.
   // From now on nothing is waited for without end that the store does not take.
-  const giving = [journal.finish(), claims?.finish()];
-  await Promise.all([...giving, ownership?.close(), wills.finish()]);
+  await Promise.all([journal.finish(), claims?.finish(), ownership?.close(), wills.finish()]);
   // Changes that follow from wills published a moment ago are in the journal then.
   await yieldToEventLoop();
   await claims?.finish();
@@ -190,7 +189,6 @@ async function closeAll(context: BrokerContext): Promise<void> {
   const underWay = registry
     .ofIdentities(() => true)
     .flatMap(({ received }) => [...(received?.values() ?? [])]);
-  // The journal gives up where the store is away, so nothing under way waits for it without end.
   await Promise.all([Promise.allSettled(underWay), journal.finish()]);
   await journal.finish();
 }

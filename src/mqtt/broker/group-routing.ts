@@ -228,8 +228,6 @@ interface Step {
 
 /** Attempts at a message that was left to others, a second apart. */
 const triesMax = 15;
-/** How much longer than a look for groups with members here the pause behind it is. */
-const hereRestPart = 10;
 const newStep = (): Step => ({ claims: new Map(), settled: [], givenBack: [], here: new Map() });
 
 const sizeOf = ({ claims, settled, givenBack, here }: Step): number =>
@@ -317,8 +315,8 @@ export function createClaims(options: {
       step.here.set(name, now.has(name));
       if (!here.delete(name)) here.add(name);
     }
-    // Groups of all payers are looked through: not so often that it takes much of the time.
-    hereAgainAt = performance.now() + hereRestPart * (performance.now() - startedAt);
+    // Groups of all payers are looked through: the pause behind that is ten times as long.
+    hereAgainAt = performance.now() + 10 * (performance.now() - startedAt);
     if (step.here.size > 0) leave();
   }
 

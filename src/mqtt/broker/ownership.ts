@@ -189,7 +189,7 @@ export function createOwnership(options: OwnershipOptions) {
 /** Readings of the log for sessions that were taken, and their ends: a few at once, by payer. */
 function createReplayTurns() {
   const reading = createSemaphore({ parallelMax: mqttLimits.replaysMax });
-  const storing = createSemaphore({ parallelMax: mqttLimits.replaysStoredMax });
+  const storing = createSemaphore({ parallelMax: 16 * mqttLimits.replaysMax });
   return ([first, ...more]: readonly TakenSession[]) => {
     const payer = (more.length === 0 && first?.session.payer) || '';
     return {
