@@ -180,17 +180,17 @@ export function createSharedFeed(options: {
 
 /** Messages to other processes, many in one commit: who tells much waits for the others. */
 function createTelling(shared: Pick<FeedLog, 'tell'>) {
-  let isAway = false;
+  let hasFailed = false;
   const resting = new AbortController();
   const group = createGroupCommit<Told, Telling, boolean>({
     async commit(messages) {
       // A stop waits for one attempt, not for one of each batch.
-      if (isAway && resting.signal.aborted) throw new DomainError('unavailable', awaySentence);
-      isAway = true;
+      if (hasFailed) throw new DomainError('unavailable', awaySentence);
       const told = messages.map((one) => ({ ...one, text: () => entryOf(one.text()) }));
-      const outcomes = await shared.tell(told);
-      isAway = false;
-      return outcomes;
+      return shared.tell(told).catch((error: unknown) => {
+        hasFailed = resting.signal.aborted;
+        throw error;
+      });
     },
     settle(telling, { resolve, reject }) {
       if (telling === 'gone') reject(new DomainError('gone', 'this will was published before'));
