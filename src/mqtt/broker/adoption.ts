@@ -32,7 +32,7 @@ export function createAdoption(options: {
   let adopting: Promise<void> | undefined;
 
   async function adoptAll(): Promise<void> {
-    // What ended processes took from this one is known then, and what it changed before is stored.
+    // Sessions that ended processes took from this one are known then, and its changes stored.
     if (registry.size > 0 && !(await peers.heard())) return;
     const leftOut = new Set<SessionKey>();
     const knownHere = isInDoubt ? knowing(leftOut) : undefined;

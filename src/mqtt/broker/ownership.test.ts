@@ -199,7 +199,7 @@ test('sessions whose log is not read yet keep no other one from being complete',
       find: (key: string) => here.get(key),
       restore: ({ key }: { key: string }) => void here.set(key, { key }),
     },
-    // What waits for each of them is stored when its log was read.
+    // Messages that wait for each of them are stored when its log was read.
     journal: { settled: () => allRead.promise },
     log: { warn: (fields: object) => assert.fail(JSON.stringify(fields)) },
   } as never);

@@ -168,7 +168,7 @@ export function createFeedLog(options: {
           if (isAlone || outcome !== 'told') continue;
           const entry = text();
           entries.push(entry);
-          // What is not published again reaches clients here all the same.
+          // A message that is not published again reaches clients here all the same.
           if (settled !== undefined || receivedAs !== undefined) awaited.push(entry);
         }
         if (entries.length > 0) {

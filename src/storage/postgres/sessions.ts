@@ -314,7 +314,7 @@ async function claim(
   const row = await tx.first<{ session: number; owner: number | null; isServed: boolean }>(
     ...[selectOwner, key],
   );
-  // What is in memory of a session that was elsewhere is older than what is kept of it.
+  // Memory of a session that was elsewhere is older than its rows.
   const owner = row?.isServed === true || request.isKnown ? (row?.owner ?? null) : null;
   const isOwn = row?.owner === member;
   if (owner !== null && !isOwn && !request.isForced) return { owner };

@@ -60,7 +60,7 @@ describe('messages to other processes', { skip: noPostgres }, () => {
     assert.equal(await tell(one, { receivedAs }), 'told');
     assert.equal(await tell(one, { receivedAs }), 'known');
     assert.equal(await tell(one, { receivedAs: { ...receivedAs, packetId: 8 } }), 'told');
-    // Whoever takes the session knows both.
+    // The process that takes the session knows both.
     const taken = await sharedOf(two).claim(claiming());
     assert.ok('turn' in taken);
     assert.deepEqual(taken.session?.received.toSorted(), [7, 8]);

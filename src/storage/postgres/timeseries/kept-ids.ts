@@ -72,7 +72,7 @@ export async function tellId(
   if (row?.session === undefined) return 'told';
   if (row.owner !== own) return 'elsewhere';
   if (row.isKept) return 'known';
-  // One that is retained, which is a commit of its own, is not done before that.
+  // A retained message is not done before it is retained, which is a commit of its own.
   if (!isAlone) session.send(insert, [row.session], [id.packetId], [Number(!id.retain)]);
   return 'told';
 }
