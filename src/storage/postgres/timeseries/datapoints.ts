@@ -89,7 +89,7 @@ export function createDatapointStore(
     absent: Result,
     work: (view: SeriesView) => Result,
   ): Promise<Result> {
-    return (await view(reader, sensor, range, work)) ?? absent;
+    return (await view(reader, sensor, range, async (seen) => work(seen))) ?? absent;
   }
 
   const append: DatapointStore['append'] = async (batch, notesOf) => {

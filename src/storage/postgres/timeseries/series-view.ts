@@ -32,11 +32,11 @@ export type ViewSeries = <Result>(
   session: SqlSession,
   sensor: SensorRef,
   viewed: Viewed,
-  look: (view: SeriesView) => Result | Promise<Result>,
+  look: (view: SeriesView) => Promise<Result>,
 ) => Promise<Result | undefined>;
 
 /**
- * A read attempt is plain, synchronous code, the same as that of the embedded engine. Where it
+ * A read attempt is plain code, the same as that of the embedded engine. Where it
  * lacks a chunk it is abandoned, the chunk and its neighbours are fetched, and it begins anew:
  * chunks never change, so all that it saw holds. Answers undefined when there is no such sensor.
  */

@@ -45,6 +45,7 @@ export async function planRetentionOf(
         await pace();
         const { deviceId, sensorId, oldest = rawBefore } = sensor;
         const range = { to: rawBefore - 1 };
+        const count = countDatapoints(range);
         const days =
           hourlyBefore === undefined
             ? undefined
@@ -52,7 +53,7 @@ export async function planRetentionOf(
         return {
           datapoints:
             oldest < rawBefore
-              ? ((await view(reader, sensor, range, countDatapoints(range))) ?? 0)
+              ? ((await view(reader, sensor, range, async (seen) => count(seen))) ?? 0)
               : 0,
           days: days?.days ?? 0,
         };
