@@ -131,7 +131,10 @@ function checkDelivered(history: History, subscription: Subscription): readonly 
     }
     // A publisher that had to send again without a timestamp may have made two messages.
     const countMax = qos === 2 && one.qos === 2 ? one.sends : Number.POSITIVE_INFINITY;
-    if (count > countMax) complaints.push(`${session} got ${one.mark} ${count} times`);
+    if (count > countMax) {
+      const copies = received.filter(({ mark }) => mark === one.mark).map(copyOf);
+      complaints.push(`${session} got ${one.mark} ${count} times: ${copies.join(', ')}`);
+    }
   }
   const known = new Map(sent.map((one) => [one.mark, one]));
   for (const mark of times.keys()) {
@@ -177,15 +180,18 @@ function checkOrder(
 
 /** Of what was published once, a second copy says that it may be one. */
 function checkRepeats(session: string, received: readonly Received[]): readonly string[] {
-  const seen = new Set<string>();
-  return received.flatMap(({ mark, isDuplicate }) => {
-    const isSecond = seen.has(mark);
-    seen.add(mark);
-    return isSecond && !isDuplicate && session.startsWith('group')
-      ? [`${session} got ${mark} twice, the second time without DUP`]
+  const seen = new Map<string, Received>();
+  return received.flatMap((copy) => {
+    const { mark, isDuplicate } = copy;
+    const first = seen.get(mark);
+    seen.set(mark, first ?? copy);
+    return first !== undefined && !isDuplicate && session.startsWith('group')
+      ? [`${session} got ${mark} twice, without DUP: ${copyOf(first)}, ${copyOf(copy)}`]
       : [];
   });
 }
+
+const copyOf = ({ session, at }: Received): string => `${session} at ${seconds(at)} s`;
 
 /** An acknowledged crossing has its delivery; one firing per window; each sent at most twice. */
 function checkRules({ rules, sent, messages }: History): readonly string[] {

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { startPair, urlOnPort } from '../../../test/cluster/postgres-pair.ts';
+import { openProxy } from '../../../test/cluster/tcp-proxy.ts';
 import {
   aDevice,
   aSensor,
@@ -125,5 +126,44 @@ test('a commit that was cancelled while it waited for its standby is not acknowl
     await storage.close();
   } finally {
     await pair.close();
+  }
+});
+
+test('others do not see a commit before the standby has it, though its connection is lost', {
+  skip: noPostgres,
+}, async () => {
+  const pair = await startPair();
+  const link = await openProxy();
+  try {
+    link.lead(pair.port);
+    const open = (port: number) =>
+      openPostgres({ url: urlOnPort(port), log: silentLog, serving: 'shared' });
+    const [one, other] = [await open(link.port), await open(pair.port)];
+    const read = async () => (await other.members?.log.read())?.entries.map(({ text }) => text);
+    assert.deepEqual(await read(), []);
+    pair.standbyLink.set('silent');
+    const told = one.members?.log.append('told');
+    const until = async (condition: string) => {
+      const find = `select 1 from pg_stat_activity where ${condition}`;
+      while ((await onServer(urlOnPort(pair.port), find)).rowCount === 0) await wait(20);
+    };
+    await until(`wait_event = 'SyncRep' and query = 'commit'`);
+    link.breakOff();
+    // It has connected again, and takes the connection of before over.
+    await until(
+      `wait_event is not null and query like '%starts_with(member%' and state = 'active'`,
+    );
+    for (let times = 0; times < 20; times += 1) {
+      assert.deepEqual(await read(), []);
+      await wait(20);
+    }
+    pair.standbyLink.set('open');
+    await told;
+    assert.deepEqual(await read(), ['told']);
+    await one.close();
+    await other.close();
+  } finally {
+    await pair.close();
+    await link.close();
   }
 });

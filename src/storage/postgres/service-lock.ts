@@ -21,6 +21,13 @@ const tryShared = tryLock('pg_try_advisory_lock_shared');
 const endBackend = `
   select pg_terminate_backend(pid) from pg_stat_activity
   where pid = $1 and backend_start::text = $2`;
+/**
+ * Not in its commit, which may wait for the standby: ended then, it shows to other processes what
+ * the standby does not have. Citus waits there for a worker that may be gone, and shows nothing.
+ */
+const endBesideOthers = `${endBackend}
+  and (state = 'active' and query = 'commit'
+    and wait_event_type is distinct from 'Extension') is not true`;
 // Halves of the key are kept as numbers without a sign.
 const findHolder = (mode: string): string => `
   select exists (
@@ -52,7 +59,8 @@ export async function lockService(
     const tried = await session.first<Backend & { locked: boolean }>(
       holding === 'shared' ? tryShared : tryAlone,
     );
-    if (before !== undefined) await session.all(endBackend, before.pid, before.since);
+    const end = holding === 'shared' ? endBesideOthers : endBackend;
+    if (before !== undefined) await session.all(end, before.pid, before.since);
     if (tried?.locked === true) return { pid: tried.pid, since: tried.since };
     if (performance.now() > giveUpAt) throw new UnusableStorageError(heldSentences[holding]);
     await wait(postgresLimits.retryMs);
