@@ -32,8 +32,7 @@ const partForNew = 1 / 4;
 
 /**
  * Limits connections by address, and by account once they have logged in. When the quota of guests
- * is used up, the connection that is silent for longest is ended, so that a new client can always
- * connect.
+ * is used up, the connection that is silent for longest is ended: a new client can always connect.
  */
 export function createConnectionQuotas(
   budget: Budget,

@@ -165,8 +165,7 @@ const leaveHeadOut = (answer: ServerResponse): void =>
 
 /**
  * The gate before node:http on one connection: reads the head of each request by the grammar, lone
- * line feeds included, and hands over one request after the other. Those behind it stay in the
- * socket.
+ * line feeds included, and hands over one request after the other. The rest stays in the socket.
  */
 class RequestGate {
   readonly #parts: GateParts;

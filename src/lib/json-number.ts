@@ -13,10 +13,7 @@ export function isHeldBy(double: number, literal: string): boolean {
   return written.digits === '' || printed.exponent === written.exponent;
 }
 
-/**
- * The value of a decimal literal, its sign aside: 0.digits × 10^exponent, without zeros at either
- * end.
- */
+/** The value of a decimal literal, its sign aside: 0.digits × 10^exponent, no outer zeros. */
 export function decimalOf(literal: string) {
   const text = /^[+-]/.test(literal) ? literal.slice(1) : literal;
   const exponentAt = text.search(/[eE]/);

@@ -174,8 +174,7 @@ export function createAppender(options: AppenderOptions) {
   return {
     /**
      * Resolves when the push is synced to disk with all that follows from it, and listeners have
-     * received what is new.
-     * Throws unavailable: nothing was kept, retry.
+     * received what is new. Throws unavailable: nothing was kept, retry.
      */
     append,
     /** Resolves when nothing waits and nothing is in flight. */

@@ -172,10 +172,7 @@ interface SentUpdate {
   readonly parameters: UpdateParameters;
 }
 
-/**
- * Reports what was sent, without its key, to the owner of the device, or where it names none to
- * the sender.
- */
+/** Reports what was sent, without its key, to the owner of the device, or else to its sender. */
 function note(
   { refusedPushes }: ThingSpeakParts,
   error: unknown,

@@ -105,10 +105,7 @@ function enteringOf(
   };
 }
 
-/**
- * Opens or resumes the session of a client, whose connection before this one ends. Throws
- * ProtocolError.
- */
+/** Opens or resumes a client's session; its connection of before ends. Throws ProtocolError. */
 export function establish(
   { registry, wills }: BrokerContext,
   packet: ConnectPacket,

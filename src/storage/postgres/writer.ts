@@ -26,9 +26,8 @@ export interface WriteSession extends ChangeSession {
 }
 
 /**
- * The sensors whose data a call changes, all of one part: it works with their rows locked, and
- * nobody else does.
- * None: it locks itself whatever it changes or concludes from.
+ * The sensors whose data a call changes, all of one part: it alone works with them. None: it
+ * locks itself whatever it changes or concludes from.
  */
 export interface SensorLocks {
   readonly sensors?: readonly SensorRef[];

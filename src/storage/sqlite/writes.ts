@@ -94,8 +94,7 @@ type HasCapacity = () => boolean;
 
 /**
  * Runs many calls in one commit, in which a failing call undoes only itself, and answers each; the
- * answers hold once this resolves. What it awaits waits for no event: no message comes before it is
- * done.
+ * answers hold once this resolves. What it awaits waits for no event: no message comes before.
  */
 export function createRunBatch(database: DatabaseSync, writes: Writes, hasRoom: HasCapacity) {
   const statements = prepare(database);

@@ -145,8 +145,7 @@ function createSeriesFlusher(database: DatabaseSync) {
     const nowFlushed = begin + rest.count;
     const bytes = bytesPerWeight * weightOfBatch(rest);
     const isCounted = last.count === 0 && putCount.run(nowFlushed, bytes, push.series).changes > 0;
-    // Without a row its last value was in a log row that cannot be read: the newest takes its
-    // place.
+    // Without a row its last value was in a log row that cannot be read: the newest is it.
     if (!isCounted) putLastOf(push.series, nowFlushed, last.count > 0 ? last : rest, bytes);
     return damaged;
   }

@@ -65,8 +65,7 @@ export interface SqliteDatapoints extends Required<Omit<PushedStore, 'gatherPart
 
 /**
  * The datapoints of the sqlite engine. A batch becomes one row of an append-only log; after its
- * commit it joins the memtable in memory, which are flushed into compressed chunks little by
- * little.
+ * commit it joins the memtable in memory, which is flushed into compressed chunks by and by.
  */
 export function createDatapointStore(options: {
   readonly reader: DatabaseSync;
