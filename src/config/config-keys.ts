@@ -44,6 +44,8 @@ const key = <Value>(kind: Kind<Value>, meaning: string, usual?: string): ConfigK
 const secret = <Value>(kind: Kind<Value>, meaning: string): ConfigKey<Value> =>
   defined({ kind, meaning, isSecret: true as const });
 
+const anyBytes = bytes(0, Number.MAX_SAFE_INTEGER);
+
 /** Keys of earlier versions, with the words that complete the refusal "KEY …". */
 export const removedKeys: ReadonlyMap<string, string> = new Map([
   [
@@ -56,26 +58,12 @@ export const removedKeys: ReadonlyMap<string, string> = new Map([
 /** Every key of the environment that the service knows [contract 1]. */
 export const configKeys = {
   KIPIMO_HOST: key(host, 'Address to listen on.', '0.0.0.0'),
-  KIPIMO_HTTP_PORT: key(
-    port,
-    'HTTP: the API, the dashboard at `/`, the reference at `/docs`.',
-    '8080',
-  ),
+  KIPIMO_HTTP_PORT: key(port, 'HTTP: API, dashboard at `/`, reference at `/docs`.', '8080'),
   KIPIMO_MQTT_PORT: key(port, 'MQTT over TCP.', '1883'),
   KIPIMO_MQTTS_PORT: key(port, 'MQTT over TLS; open only when a certificate is given.', '8883'),
-  KIPIMO_TLS_CERT: key(
-    readableFile,
-    'Certificate chain (PEM) for HTTPS and MQTTS; together with KIPIMO_TLS_KEY.',
-  ),
-  KIPIMO_TLS_KEY: key(
-    readableFile,
-    'Private key (PEM) of that certificate; together with KIPIMO_TLS_CERT.',
-  ),
-  KIPIMO_DATA_DIR: key(
-    directory,
-    'Embedded database and what else the service keeps; made when missing.',
-    './data',
-  ),
+  KIPIMO_TLS_CERT: key(readableFile, 'Certificate chain (PEM) for HTTPS and MQTTS.'),
+  KIPIMO_TLS_KEY: key(readableFile, 'Its private key (PEM): both, or none of them.'),
+  KIPIMO_DATA_DIR: key(directory, 'Embedded database and the rest; made when missing.', './data'),
   KIPIMO_DATABASE_URL: secret(
     databaseUrl,
     'Where the data is, when it is not in KIPIMO_DATA_DIR: ' +
@@ -105,8 +93,7 @@ export const configKeys = {
   ),
   KIPIMO_PUBLIC_PUSH: key(
     choice('open', 'granted'),
-    'Who may push to a public device: anybody, or only its owner, administrators and ' +
-      'users with a grant.',
+    'Who may push to a public device: anybody, or its owner, administrators, and who has a grant.',
     'open',
   ),
   KIPIMO_VALUE_BYTES_MAX: key(
@@ -116,15 +103,12 @@ export const configKeys = {
     '65536',
   ),
   KIPIMO_QUOTA_GUESTS_BYTES: key(
-    bytes(0, Number.MAX_SAFE_INTEGER),
+    anyBytes,
     'What everything without an owner may take on disk: 32 bytes for a datapoint, as many as ' +
       'its JSON text for a longer value, and the descriptions of devices.',
     '1073741824',
   ),
-  KIPIMO_QUOTA_ACCOUNT_BYTES: key(
-    bytes(0, Number.MAX_SAFE_INTEGER),
-    'What the devices of one account may take on disk; without it there is no quota.',
-  ),
+  KIPIMO_QUOTA_ACCOUNT_BYTES: key(anyBytes, 'Disk for the devices of one account; without: any.'),
   KIPIMO_QUOTA_SIGNUP_BYTES: key(
     bytesOrNone,
     'What the devices of one account may take on disk that signed itself up with this version ' +
@@ -132,7 +116,7 @@ export const configKeys = {
       'disk, where it is on this machine; `none`: as other accounts.',
   ),
   KIPIMO_DISK_FLOOR_BYTES: key(
-    bytes(0, Number.MAX_SAFE_INTEGER),
+    anyBytes,
     'Free space of the disk below which nothing of guests is stored, below five eighths of ' +
       'which nothing of accounts that signed themselves up, and below half of which ' +
       'nothing of anybody; reads, alarms and deletions go on. 0: no floor.',
@@ -164,11 +148,7 @@ export const configKeys = {
     'Texts and calls of the whole service on a day (UTC): what strangers can cost at most.',
     '5000',
   ),
-  KIPIMO_EVALUATE_ON_CREATE: key(
-    flag,
-    'Whether a new notification is also evaluated once when it is created.',
-    'false',
-  ),
+  KIPIMO_EVALUATE_ON_CREATE: key(flag, 'Whether a new notification is evaluated at once.', 'false'),
   KIPIMO_SMS_URL: secret(
     providerUrl(channelUrls.sms),
     'Provider of the channel sms: `twilio://…`, `africastalking://…`, `smpps://…` or `log:`.',

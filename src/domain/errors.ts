@@ -10,8 +10,7 @@ export const errorCodes = {
   gone: 'The invitation has expired, was used up or revoked, or its giver may not share any more.',
   too_large: 'The body or a value in it is larger than the limit; the description says which.',
   rate_limited: 'Too much at once; the description names what. Try again after Retry-After.',
-  limit_reached:
-    'There may be no more of them: the description names the budget and who may raise it.',
+  limit_reached: 'There may be no more: the description names the budget and who may raise it.',
   storage_full: 'The storage quota is used up, or the disk is full or nearly so. Reads go on.',
   unavailable: 'The service cannot store right now (queue full, database down); retry.',
 } as const;

@@ -49,8 +49,7 @@ export function createLogReading(options: {
         if (isResting) return;
         await act(text);
         held.actedOn(position);
-        const pause = breathe();
-        if (pause !== undefined) await pause;
+        await breathe();
       }
       if (entries.length > 0) {
         acknowledge = shared.acknowledgement();

@@ -206,8 +206,7 @@ function bytesOf(chunks: Chunks, hold: (bytes: number) => void): AsyncIterable<U
   async function nextPart(): Promise<string | Uint8Array | undefined> {
     if (slices !== undefined) {
       // A fast reader takes one slice after the other, and no other work would run.
-      const pause = breathe();
-      if (pause !== undefined) await pause;
+      await breathe();
       const { done, value } = slices.next();
       if (done !== true) return value;
       slices = undefined;

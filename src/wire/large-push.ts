@@ -95,8 +95,7 @@ async function readCsv(
   for (const take of [find, push]) {
     for (let at = 0; at < bytes.length; at += pieceBytes) {
       take(bytes.subarray(at, at + pieceBytes));
-      const pause = breathe();
-      if (pause !== undefined) await pause;
+      await breathe();
     }
   }
   return end();

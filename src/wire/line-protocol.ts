@@ -97,9 +97,7 @@ function bareValue(cursor: Cursor, name: string): JsonValue {
   }
   const value = numberOf(isInteger ? text.slice(0, -1) : text);
   if (value !== undefined) return value;
-  throw cursor.problem(
-    `the field ${shown} must be a number, true, false or a text in double quotes`,
-  );
+  throw cursor.problem(`the field ${shown} must be a number, true, false or text in double quotes`);
 }
 
 function isInRange(text: string): boolean {

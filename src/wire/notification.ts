@@ -82,8 +82,7 @@ const social = {
   message: Type.String({
     description:
       '{id} stands for the id of the sensor, {TC1} for the last value of TC1; with a $ in front, ' +
-      '{id} stands for the id of the device; {time} and {age} for when it was measured, and how ' +
-      'long ago.',
+      '{id} is the id of the device; {time} and {age} are when it was measured, and how long ago.',
     minLength: 1,
     maxLength: limits.messageCharactersMax,
     examples: ['It is too hot: {TC1} degrees.'],
@@ -147,8 +146,7 @@ export const NotificationMessage = Message('Notification', {
   owner: Plain('Username of who made it.'),
   ...optional({
     unknown_usernames: Type.Array(Type.String(), {
-      description:
-        'Names that no account had when they were saved, or has no more: nobody gets it.',
+      description: 'Names that no account had when saved, or has no more: nobody gets it.',
     }),
     unreachable: Type.Array(
       Type.Object({

@@ -266,8 +266,7 @@ export const refusalPatterns = {
     'the payload is too long',
   ],
   device_too_large: [
-    'the sensors and actuators of device {id} would have more than {max} bytes as JSON ' +
-      'text: {}',
+    'the sensors and actuators of device {id} would have more than {max} bytes as JSON text: {}',
   ],
   meta_too_large: [
     'meta must have at most {max} bytes as JSON, got {got}',

@@ -10,9 +10,7 @@ const Days = (description: string) =>
   Type.Integer({ minimum: 1, maximum: retentionLimits.retentionDaysMax, description });
 
 const rawDays = Days('For how many days datapoints are kept; null: for ever.');
-const hourlyDays = Days(
-  'For how many days that is kept which they came to by the hour; null: for ever.',
-);
+const hourlyDays = Days('For how many days what they came to by the hour is kept; null: for ever.');
 
 /** A retention as it is set: a number that is absent or null is for ever. */
 export const NewRetentionMessage = Message('NewRetention', {
@@ -24,9 +22,7 @@ export const NewRetentionMessage = Message('NewRetention', {
 export const RetentionMessage = Message('Retention', {
   raw_days: Type.Union([rawDays, Type.Null()]),
   hourly_days: Type.Union([hourlyDays, Type.Null()]),
-  source: Word(
-    'Where it is set: sensor, device, user, or service: by the configuration, or nowhere.',
-  ),
+  source: Word('Where it is set: sensor, device, user, or service: by configuration, or nowhere.'),
   next: Type.Object({
     datapoints: Whole('How many go next.'),
     before: Type.Optional(DateText('All of them are earlier. Absent: none ever goes.')),

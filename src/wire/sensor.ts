@@ -35,8 +35,7 @@ export const CalibrationMessage = Message(
         value_max: PointMessage,
         points: Type.Array(PointMessage, {
           maxItems: limits.calibrationPointsMax,
-          description:
-            'Piecewise linear through all of these, and value_min and value_max if given.',
+          description: 'Piecewise linear through these, and value_min and value_max if given.',
         }),
       }),
     ),

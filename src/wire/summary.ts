@@ -23,9 +23,7 @@ export const summaryParameters = optional({
   aggregate: Type.Array(Type.Unsafe<Aggregate>({ type: 'string', enum: [...aggregates] }), {
     description: 'One value per interval instead of datapoints; a comma list for several.',
   }),
-  interval: Plain(
-    'Of a bucket: a number and s, m, h, d, w, mo or y, as in 15m. Absent: one bucket for all.',
-  ),
+  interval: Plain('Of a bucket: a number and s, m, h, d, w, mo or y, as in 15m. Absent: one.'),
   timezone: Type.String({
     default: 'UTC',
     description: 'IANA name, such as Africa/Dakar: where buckets begin at midnight.',
@@ -33,8 +31,7 @@ export const summaryParameters = optional({
   points: Type.Integer({
     minimum: 2,
     maximum: limits.downsampledPointsMax,
-    description:
-      'Downsamples a long range to so many datapoints for plotting, and keeps its peaks.',
+    description: 'Downsamples a long range to so many datapoints for plots, and keeps its peaks.',
   }),
 });
 

@@ -286,9 +286,7 @@ function ofObject(bytes: Buffer): Read {
 
 function requireFew(updates: number): void {
   if (updates > bulkUpdatesMax) {
-    throw invalid(
-      `a body must have at most ${bulkUpdatesMax} updates: send the rest in another one`,
-    );
+    throw invalid(`a body must have at most ${bulkUpdatesMax} updates: send the rest in another`);
   }
 }
 

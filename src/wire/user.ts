@@ -100,8 +100,7 @@ export const UserMessage = Message('User', {
       format: 'date-time',
       description:
         'When the password was last given, over HTTP or MQTT, or a browser that stays logged ' +
-        'in was used; kept once a day. Access keys do not count. Absent: never. For ' +
-        'administrators.',
+        'in was used; kept once a day. Access keys do not count. Absent: never. For admins.',
     }),
     devices: Whole('How many devices this user owns; for administrators.'),
     proven: Type.Object(

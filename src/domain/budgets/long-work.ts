@@ -49,8 +49,7 @@ export function createLongWork(budgets: Budgets) {
     /**
      * Runs work whose answer comes at its end: few at once for each payer, and of bounded length.
      * Bytes that it reserves for the answer count until the work is over, as the answer's own do
-     * from then on. Throws rate_limited; the work throws invalid at its next rest when it took too
-     * long.
+     * from then on. Throws rate_limited; the work throws invalid once it took too long.
      */
     async run<Result>(
       actor: Actor,

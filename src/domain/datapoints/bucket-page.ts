@@ -198,9 +198,7 @@ const tooManyBuckets = (): Error =>
   );
 
 const tooLongBuckets = (): Error =>
-  invalid(
-    'the values are too long for one answer: ask for a shorter range, or pages by limit and offset',
-  );
+  invalid('the values are too long for one answer: ask for a shorter range, or pages with limit');
 
 /** Buckets of all sensors together. */
 export interface Totals extends Omit<BucketPage, 'buckets'> {

@@ -207,8 +207,7 @@ async function replay(rule: Rule, moments: AsyncIterable<Moment>) {
   let window: Pick<RuleState, 'lastFiredAt'> = {};
   const breathe = createBreather();
   for await (const { time, device, sensorId, datapoint, silence } of moments) {
-    const pause = breathe();
-    if (pause !== undefined) await pause;
+    await breathe();
     const known = devices.get(device.id) ?? { values: new SeenValues(), state: freshState.device };
     devices.set(device.id, known);
     if (datapoint !== undefined) {

@@ -238,8 +238,7 @@ export function createSensorValues(datapoints: ValueReads) {
         if (datapoint !== undefined) {
           await setNewest(values, { deviceId: device.id, sensor, last: datapoint });
         }
-        const pause = breathe();
-        if (pause !== undefined) await pause;
+        await breathe();
       }
       keep(device, values);
       return values;
@@ -341,8 +340,7 @@ export async function newestOf(
     if ((columns.count < limit && !isCut) || columns.count === 0) return newest;
     skip += columns.count;
     limit = 1_000;
-    const pause = breathe();
-    if (pause !== undefined) await pause;
+    await breathe();
   }
   return newest;
 }

@@ -246,8 +246,7 @@ export function createFailureLimiters(options: {
     },
     /**
      * Resolves when all processes have counted what failed here until now, or a second later: a
-     * client that is answered then has no more tries at another one. At once where there is this
-     * one alone.
+     * client that is answered then has no more tries at another one. At once where there is one.
      */
     told: async () => telling?.told(),
     /** Before a login can fail. */

@@ -86,8 +86,7 @@ export async function readableLines(
         }
       }
       if ('bytes' in element) line += element.feeds ?? 0;
-      const pause = breathe();
-      if (pause !== undefined) await pause;
+      await breathe();
     }
   };
   for await (const piece of pieces) {

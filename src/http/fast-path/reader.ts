@@ -282,8 +282,7 @@ export class RequestIntake {
     this.#owner = owner;
     this.#place = parts.waiting.place({
       payerOf: () => this.#payerOfPlace(),
-      // What is not whole, or left to node, is refused behind the answers under way, unless
-      // nobody reads these.
+      // What is not whole, or left to node, is refused behind answers under way that are read.
       end: () => {
         const isRefused = this.#hasEnded || this.#part !== undefined;
         if (isRefused && socket.writableLength === 0) owner.leave('no room');

@@ -60,7 +60,7 @@ const NewPasswordMessage = Type.Object({
 });
 
 const tokenAnswer = bareTextAnswer(
-  'A token: an opaque text, raw; a JSON string when Accept names application/json.',
+  'Opaque text; a JSON string when Accept names application/json.',
 );
 
 /** Logging in and out, and what one may do. */
@@ -166,8 +166,7 @@ function firstLoginRoute(
   tokenOf: ReturnType<typeof createTokenAnswers>['tokenOf'],
 ): Route {
   return route.post('/auth/first', {
-    summary:
-      'Get a token with the one-time link that the first start prints, and set a new password',
+    summary: 'Get a token with the one-time link that the first start prints, and set a password',
     isLogin: true,
     body: messageBody(createReader(FirstLoginMessage, 'first login')),
     answer: tokenAnswer,

@@ -264,8 +264,7 @@ function listed<Step>(
   const left = steps[Symbol.iterator]();
   const breathe = createBreather();
   const next = async (): Promise<Step | undefined> => {
-    const pause = breathe();
-    if (pause !== undefined) await pause;
+    await breathe();
     return left.next().value;
   };
   return answerWith({ ...counted, steps: stepsOf(next) }, { limit }, format, more);

@@ -200,9 +200,7 @@ function readRoute(path: string, { readHistory, readAfter, summaries }: Services
   return route.get(path, {
     summary: 'Read datapoints, aggregates of them, or as many as a plot needs',
     query: SummedUpQuery,
-    answer: readAnswer(
-      ' With after, X-After is where the next page begins; it is absent at the end.',
-    ),
+    answer: readAnswer(' With after, X-After is where the next page begins; absent at the end.'),
     handle: async ({ actor, params, query, accept, spelling }) => {
       const sensor = sensorOf(params);
       const isCsv = wantsCsv(query.format, accept);

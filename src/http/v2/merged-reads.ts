@@ -176,7 +176,7 @@ const ExportQuery = Type.Object({
 });
 
 const standsText =
-  'X-Summarised-Before has the time before which retention took datapoints: they are not in it.';
+  'X-Summarised-Before: retention took datapoints before that time: they are not in it.';
 
 /** Downloads of everything that was measured. */
 export function exportRoutes({ readMany, projects }: Services): readonly Route[] {

@@ -176,7 +176,7 @@ function testRoutes({ testMessages }: Services): readonly Route[] {
     route.post('/users/me/channels/:channel/test', {
       summary: 'Send a test message to yourself',
       answer: messageAnswer(
-        'What became of it. One that a provider did not take is not tried again.',
+        'What became of it. What a provider did not take is not tried again.',
         TestOutcomeMessage,
       ),
       errors: ['unauthenticated', 'forbidden', 'not_found', 'rate_limited'],

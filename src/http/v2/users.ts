@@ -39,8 +39,7 @@ const UsersQuery = Type.Object({
     Type.String({
       maxLength: limits.nameCharactersMax,
       description:
-        'Only users in whose username, names, e-mail address or phone numbers all of these ' +
-        'words are found (admin).',
+        'Only users with all these words in username, names, address or phone numbers (admin).',
     }),
   ),
   role: Type.Optional(OneOf(['admin', 'user'], 'Only administrators, or only others (admin).')),
@@ -77,7 +76,7 @@ const CodeMessage = Type.Object({
 });
 
 const oneUser = messageAnswer(
-  'The user; contact details are shown to that user and to admins only.',
+  'The user; contact details are shown to that user and admins only.',
   UserMessage,
 );
 
@@ -202,8 +201,7 @@ function importRoute({ importAccounts }: Services): Route {
       { contentType: 'text/csv' },
     ),
     answer: messageAnswer(
-      'Each row in its order: an account that was made, with its password where none was given, ' +
-        'or why none was.',
+      'Each row in order: an account made, with its password where none was given, or why not.',
       ImportedUsersMessage,
     ),
     handle: async ({ actor, body, raw }) => {
@@ -246,8 +244,7 @@ function userChangeRoutes({ accounts, sessions }: Services): readonly Route[] {
     }),
     route.post('/users/:user_id/initial_password', {
       summary:
-        'Give somebody a made-up password, to be changed at the next login; all tokens of the ' +
-        'user end (admin)',
+        'Give somebody a made-up password, to be changed at the next login; tokens end (admin)',
       answer: messageAnswer('The password, which is shown this once.', InitialPasswordMessage),
       errors: ['invalid', 'unauthenticated', 'forbidden', 'not_found', 'rate_limited'],
       handle: async ({ actor, params }) => {

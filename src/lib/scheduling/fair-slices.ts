@@ -81,10 +81,7 @@ export function createFairSlices({
   readonly getOn?: () => Promise<void>;
   /** Whether nobody enters while others wait: else only who waits already does not. */
   readonly isInOrder?: boolean;
-  /**
-   * Whether others are at work, who then have the event loop four times as long as slices took;
-   * absent: never.
-   */
+  /** Whether others are at work, who then have the loop four times as long as slices took. */
   readonly restsWhile?: () => boolean;
 }) {
   /** Each answers true when it has nothing left to get on with. */

@@ -145,8 +145,7 @@ async function endSessions(
   for (const member of [...context.members]) {
     if (member.client === undefined || !isGone(member.client.identity)) continue;
     member.end(reason.notAuthorized, 'the login is not valid any more');
-    const pause = breathe();
-    if (pause !== undefined) await pause;
+    await breathe();
   }
   const ended = context.registry.ofIdentities(isGone);
   // Sessions that end here must not get what another one of them leaves to its group.
@@ -154,8 +153,7 @@ async function endSessions(
   for (const session of ended) {
     context.wills.cancel(session.key);
     context.registry.end(session);
-    const pause = breathe();
-    if (pause !== undefined) await pause;
+    await breathe();
   }
   await context.journal.synced();
 }

@@ -5,8 +5,7 @@ import { createFairSlices, type FairSlices } from '../../lib/scheduling/fair-sli
 /**
  * Quotas of each slice of the event loop: one of each payer, one of all guests, and one of all
  * accounts. Without the latter each new payer would have a quota of its own; no account waits
- * behind guests, however many there are. Amounts below `least` count for all together, not for
- * their payer.
+ * behind guests, however many there are. Amounts below `least` count for all together.
  */
 export function createTurnShares({
   own,

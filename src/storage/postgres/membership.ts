@@ -148,8 +148,7 @@ const fenceOfPart = `
  * The statements of a commit of this member behind `begin`, in their order: for a change of the
  * control plane the commit lock of all processes, and the number, which changes one row unless the
  * process was replaced. Whether others serve is a question of its own: it sees who joined while
- * this commit waited. Versions before this one lock no rows: beside them every commit takes the
- * lock.
+ * this commit waited. Beside versions that lock no rows every commit takes the lock.
  */
 export function beginCommit(
   { id, connection }: Membership,

@@ -62,7 +62,7 @@ export function openConnection(path: string, options: ConnectionOptions): Databa
   } catch (error) {
     database?.close();
     throw new UnusableStorageError(
-      `${path} cannot be opened: ${describeFailure(error) ?? String(error)}`,
+      `${path} cannot be opened: ${describeFailure(error) ?? error}`,
       error,
     );
   }

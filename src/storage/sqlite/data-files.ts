@@ -43,8 +43,7 @@ export function requireOrdinaryFiles(
   }
 }
 
-const ownership =
-  'run this as the user of the service, or give the whole directory to this user (chown -R)';
+const ownership = 'run this as the user of the service, or give this user the directory (chown -R)';
 
 /** Undefined also where the directory may not be entered, which is reported for itself. */
 function lstatIfReachable(path: string): Stats | undefined {

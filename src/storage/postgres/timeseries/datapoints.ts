@@ -108,7 +108,9 @@ export function createDatapointStore(
       }
       return appended;
     };
-    const { outcomes, rows } = await writer.call(store, { sensors: batch, locksItself: true });
+    const skipsLocked = batch.some(({ busySince }) => busySince !== undefined);
+    const locks = { sensors: batch, locksItself: true, skipsLocked };
+    const { outcomes, rows } = await writer.call(store, locks);
     flusher.add(rows.map((row) => ({ ...row, rows: 1 })));
     return outcomes;
   };

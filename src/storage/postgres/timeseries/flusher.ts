@@ -133,8 +133,7 @@ const selectHot = `
     from hot where ${isOf}) as rows
   where before < $3 order by ordinal`;
 const deleteHot = `delete from hot where ${isOf} and ordinal <= $3`;
-const setSealed =
-  'update sensors set sealed = greatest(sealed, $3) where bucket = $1 and series = $2';
+const setSealed = `update sensors set sealed = greatest(sealed, $3) where ${isOf}`;
 const setAside = `
   insert into damaged_points (bucket, series, kind, id, min_time, max_time, count, points)
   select bucket, series, 'hot', ordinal, min_time, max_time, count, points from hot
