@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { singleBatch } from '../src/domain/datapoints/column-batch.ts';
-import type { AppendOutcome, Push } from '../src/domain/datapoints/datapoint-store.ts';
+import type { Push } from '../src/domain/datapoints/datapoint-store.ts';
 import { silentLog } from '../src/lib/log.ts';
 import { openPostgres } from '../src/storage/postgres/postgres-storage.ts';
 import { hotLimits } from '../src/storage/postgres/timeseries/hot-limits.ts';
@@ -40,16 +40,6 @@ export const pushTo = (name: string, value: number, at?: number): Push => ({
   ...sensor(name),
   batch: singleBatch(value, at, noon),
 });
-
-/** Appends as the service does: again while another process works on a sensor. */
-export async function appendAgain(storage: Storage, push: Push): Promise<AppendOutcome> {
-  for (let again: Push = push; ; again = { ...push, busySince: performance.now() }) {
-    const [outcome] = await storage.datapoints.append([again]);
-    assert.ok(outcome);
-    if (outcome.kind !== 'busy') return outcome;
-    await wait(20);
-  }
-}
 
 /** A connection on which nobody else runs anything. */
 export async function connectTo(url: string) {

@@ -5,8 +5,7 @@ import { connect } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { generate } from 'mqtt-packet';
-import { connectTo, lockSensor } from '../postgres-processes.ts';
-import { findPostgres, schemaUrl, sharedPostgres } from '../postgres-server.ts';
+import { findPostgres, sharedPostgres } from '../postgres-server.ts';
 import { fieldOf, signUp } from './member-processes.ts';
 
 const isAbsent = process.env['TEST_POSTGRES'] === 'off' || findPostgres() === undefined;
@@ -56,39 +55,4 @@ test('who publishes below a device without a pause shuts out nobody', {
   stop.abort();
   await flooding;
   assert.deepEqual([...answers.keys()], [204], JSON.stringify([...answers]));
-});
-
-test('who has a sensor locked at one process keeps nobody else waiting at another', {
-  skip: isAbsent && 'needs PostgreSQL',
-}, async (context) => {
-  const server = await sharedPostgres();
-  context.after(() => server.close());
-  const schema = 'members_locked';
-  const { one, other, ama } = await fieldOf(server, schema);
-  await using closing = new AsyncDisposableStack();
-  for (const each of [one, other]) closing.use(each);
-  const bo = await signUp(one, 'bo');
-  const device = { id: 'bo', sensors: [{ id: 's' }, { id: 't' }] };
-  await one.call({ method: 'POST', path: '/devices', token: bo, json: device });
-  const push = async (path: string, token: string, value: number) =>
-    (await other.call({ method: 'POST', path: `${path}/value`, token, json: { value } })).status;
-  // As in the commit of a long array, at another process.
-  await using locking = await connectTo(await schemaUrl(server.url, schema));
-  await locking.run(`begin; ${lockSensor('s')} and device_id = 'bo'`);
-  let answered = 0;
-  const waiting = Array.from({ length: 20 }, async (_, value) => {
-    const status = await push('/devices/bo/sensors/s', bo, value);
-    answered += 1;
-    return status;
-  });
-  for (let value = 0; value < 100; value += 1) {
-    assert.equal(await push('/devices/field/sensors/s', ama, value), 204);
-    await wait(5);
-  }
-  assert.equal(answered, 0, 'they wait for the lock');
-  await locking.run('commit');
-  assert.deepEqual(new Set(await Promise.all(waiting)), new Set([204]));
-  const path = '/devices/bo/sensors/s/values?limit=100';
-  const { json } = await one.call({ path, token: bo });
-  assert.equal((json as readonly unknown[]).length, 20);
 });

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as wait } from 'node:timers/promises';
 import {
   aDevice,
   aSensor,
@@ -275,29 +274,4 @@ test('a listener that throws harms no push', async () => {
   });
   assert.equal((await appender.append(aPush('a', 1))).kind, 'stored');
   assert.equal(await storage.datapoints.count(aPush('a'), {}), 1);
-});
-
-test('a push to a busy sensor comes again, and later ones of its device behind it', async () => {
-  const asked: (readonly unknown[])[] = [];
-  let isBusy = true;
-  const { appender } = await anAppender((store) => ({
-    ...store,
-    async append(batch, notesOf) {
-      asked.push(batch.map((push) => toDatapoints(push.batch)[0]?.value));
-      return isBusy ? batch.map(() => ({ kind: 'busy' })) : store.append(batch, notesOf);
-    },
-  }));
-  const push = (sensor: string, value: number) => appender.append(aPush(sensor, value));
-  const pushes = [push('a', 1)];
-  await yieldToEventLoop();
-  // Taken into the queue before it was known.
-  pushes.push(push('a', 2), push('b', 3));
-  while (asked.length < 3) await wait(5);
-  isBusy = false;
-  pushes.push(push('a', 4));
-  const outcomes = await Promise.all(pushes);
-  assert.ok(outcomes.every(({ kind }) => kind === 'stored'));
-  assert.deepEqual(asked[0], [1]);
-  assert.deepEqual(asked.at(-1), [1, 2, 3, 4]);
-  await appender.drain();
 });

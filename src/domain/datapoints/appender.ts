@@ -6,7 +6,6 @@ import type { Payer } from '../budgets/budget.ts';
 import { DomainError, isFailureToStore } from '../errors.ts';
 import type { DeviceId, SensorId } from '../ids.ts';
 import { limits } from '../limits.ts';
-import { memberLimits } from '../members/member-limits.ts';
 import type { PublishContext } from '../publish-context.ts';
 import type { Reporter } from '../reporter.ts';
 import { bytesPerWeight, type ColumnBatch, emptyBatch, toDatapoints } from './column-batch.ts';
@@ -61,9 +60,7 @@ export function createAppender(options: AppenderOptions) {
     const startedAt = clock.now();
     const all = batch.map(newlyQueued);
     try {
-      const asked = all.filter(({ push }) => pauses.ofDevice(push.deviceId) === undefined);
-      if (asked.length > 0) await appendApart(options, asked);
-      for (const one of all) if (one.outcome.kind === 'busy') comeAgain(one);
+      await appendApart(options, all);
       let [datapoints, fresh] = [0, 0];
       const events: StoredEvent[] = [];
       /** Also what was stored before but maybe not published: a crash came between [contract 8]. */
@@ -124,14 +121,17 @@ export function createAppender(options: AppenderOptions) {
             'too many of your datapoints wait to be stored: try again in a moment',
             { retryAfterSeconds: 2 },
           )
-        : new DomainError('unavailable', fullSentence, { retryAfterSeconds: 2 }),
+        : new DomainError(
+            'unavailable',
+            'too many datapoints wait to be stored: try again in a moment',
+            { retryAfterSeconds: 2 },
+          ),
   });
 
   const longPushes = createSemaphore({ parallelMax: 1 });
   /** The long push that is being stored, and those that wait for it to be. */
   let long: { readonly deviceId: DeviceId; readonly isOver: Promise<void> } | undefined;
   let longCount = 0;
-  const pauses = createPauses();
 
   /** After those of its payer that came before it, and not in their commit: others go on. */
   async function appendLong(push: QueuedPush): Promise<AppendOutcome> {
@@ -164,19 +164,10 @@ export function createAppender(options: AppenderOptions) {
     return append(push);
   }
 
-  function comeAgain(one: Appended): void {
-    const now = performance.now();
-    const { deviceId, busySince = now } = one.push;
-    const reason = new DomainError('unavailable', fullSentence);
-    if (now - busySince > memberLimits.busySensorMs) one.outcome = { kind: 'failed', reason };
-    else one.again = appendBehind(pauses.begin(deviceId), { ...one.push, busySince });
-    one.again?.catch(ignore);
-  }
-
   function append(push: QueuedPush): Promise<AppendOutcome> {
-    const { deviceId } = push;
-    const isOver = long?.deviceId === deviceId ? long.isOver : pauses.ofDevice(deviceId);
-    if (isOver !== undefined) return appendBehind(isOver, push);
+    if (long !== undefined && long.deviceId === push.deviceId) {
+      return appendBehind(long.isOver, push);
+    }
     return push.batch.count > limits.datapointsPerTurn ? appendLong(push) : group.add(push);
   }
 
@@ -189,36 +180,15 @@ export function createAppender(options: AppenderOptions) {
     /** Resolves when nothing waits and nothing is in flight. */
     async drain(): Promise<void> {
       do {
-        await Promise.all([long?.isOver, ...pauses.all()]);
+        await long?.isOver;
         await group.drain();
         await yieldToEventLoop();
-      } while (longCount + pauses.all().length > 0);
+      } while (longCount > 0);
     },
   };
 }
 
 const ignore = (): void => undefined;
-
-/** By device: behind a pause its pushes come again, as another process works on a sensor of it. */
-function createPauses() {
-  const pauses = new Map<DeviceId, Promise<void>>();
-  return {
-    ofDevice: (deviceId: DeviceId) => pauses.get(deviceId),
-    all: () => [...pauses.values()],
-    /** Those of the device that come meanwhile wait for the same one. */
-    begin(deviceId: DeviceId): Promise<void> {
-      const pause =
-        pauses.get(deviceId) ??
-        new Promise<void>((resolve) => {
-          setTimeout(resolve, memberLimits.busySensorPauseMs);
-        }).then(() => void pauses.delete(deviceId));
-      pauses.set(deviceId, pause);
-      return pause;
-    },
-  };
-}
-
-const fullSentence = 'too many datapoints wait to be stored: try again in a moment';
 
 /** A push in a commit, with what came of it. */
 interface Appended {
@@ -230,25 +200,21 @@ interface Appended {
   event: StoredEvent | undefined;
   /** Beside what the event waits for. */
   waitsFor: Promise<unknown> | undefined;
-  /** What becomes of it where its sensor was busy. */
-  again: Promise<AppendOutcome> | undefined;
 }
 
 const newlyQueued = (push: QueuedPush): Appended => ({
   push,
-  outcome: { kind: 'busy' },
+  outcome: missing,
   look: undefined,
   event: undefined,
   waitsFor: undefined,
-  again: undefined,
 });
 const missing: AppendOutcome = { kind: 'missing' };
 
 /** Answers the outcome, once all that the push has to wait for has happened. */
 function settle(appended: Appended, caller: Caller<AppendOutcome>): void {
-  const { outcome, again, event, waitsFor = event?.handedOn } = appended;
-  if (again !== undefined) caller.resolve(again);
-  else if (outcome.kind === 'failed') caller.reject(outcome.reason);
+  const { outcome, event, waitsFor = event?.handedOn } = appended;
+  if (outcome.kind === 'failed') caller.reject(outcome.reason);
   else caller.resolve(waitsFor === undefined ? outcome : outcomeAfter(waitsFor, outcome));
 }
 

@@ -22,8 +22,6 @@ export interface Push extends SensorRef {
   readonly isByStranger?: boolean;
   /** For listeners; never stored, but for the id of a message. */
   readonly publishContext?: PublishContext;
-  /** Since when its sensor has been busy, in milliseconds of this process. */
-  readonly busySince?: number;
 }
 
 /** Outcome of a push: the datapoints that were not stored already, in their order. */
@@ -41,8 +39,6 @@ export type AppendOutcome =
       readonly isHandedOn?: boolean;
     }
   | { readonly kind: 'missing' }
-  /** Another process works on the sensor for longer: the push has to be appended again. */
-  | { readonly kind: 'busy' }
   /** The push could not be stored by itself, though others of its batch could. */
   | { readonly kind: 'failed'; readonly reason: unknown };
 

@@ -6,9 +6,6 @@ export const memberLimits = {
   startMs: 300_000,
   /** Own beats during which another member did not move; then it is given up. */
   silentBeats: 5,
-  /** How long a push waits for a sensor that another works on, and between two attempts. */
-  busySensorMs: 15_000,
-  busySensorPauseMs: 50,
   /** How often the log is read although no news of an entry came. */
   logLookMs: 250,
   /** A process that received nothing of the others for so long trusts nothing remembered. */

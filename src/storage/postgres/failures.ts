@@ -9,7 +9,6 @@ export function sqlStateOf(error: unknown): string | undefined {
 // https://www.postgresql.org/docs/current/errcodes-appendix.html
 const diskFull = '53100';
 const tooManyConnections = '53300';
-const lockNotAvailable = '55P03';
 /** The connection is over, or about to be: shutdown, crash, too many connections. */
 const endsConnection = /^(08|57P0|53300|25006|57014|25P03|57P05)/;
 /** Words of Citus with the state of an internal error: a server went, maybe in a commit. */
@@ -18,8 +17,6 @@ const endsCitus = /^(postmaster was shut down, exiting$|could not commit transac
 const isOfServer = /^(53|54|55|58|40)/;
 /** Whether the server has no capacity for one more connection, of all or of this role. */
 export const isFull = (error: unknown): boolean => sqlStateOf(error) === tooManyConnections;
-/** Whether another commit had a row locked for longer than this one may wait for it. */
-export const isLocked = (error: unknown): boolean => sqlStateOf(error) === lockNotAvailable;
 const conflicts: ReadonlySet<string | undefined> = new Set(['40001', '40P01']);
 const uniqueViolation = '23505';
 

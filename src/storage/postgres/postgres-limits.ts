@@ -37,8 +37,6 @@ export const postgresLimits = {
   commandLookMs: 25,
   /** A process that stands still in the middle of a commit keeps the others waiting for so long. */
   idleCommitMs: 3_000,
-  /** How long a commit waits for a row that another process has locked, before it makes way. */
-  rowLockMs: 100,
   /** Pause between two attempts to reach the database again. */
   retryMs: 100,
   retryMsMax: 1_000,

@@ -6,14 +6,7 @@ import type { Log } from '../../lib/log.ts';
 import { createWriteHealth } from '../faults.ts';
 import { bucketOf } from '../sql/device-row.ts';
 import type { ChangeSession, Value } from '../sql/session.ts';
-import {
-  asRefusal,
-  awaySentence,
-  isConflict,
-  isConnectionLost,
-  isLocked,
-  unavailable,
-} from './failures.ts';
+import { asRefusal, awaySentence, isConflict, isConnectionLost, unavailable } from './failures.ts';
 import type { Link, Others, Plane, Transaction } from './link.ts';
 import { isHere, type Parts } from './parts.ts';
 import { postgresLimits } from './postgres-limits.ts';
@@ -30,8 +23,6 @@ export interface WriteSession extends ChangeSession {
   readonly others: () => Others | undefined;
   /** Notifies other processes, once the commit is made, that there are these entries to read. */
   readonly news: (entries?: readonly string[]) => void;
-  /** Whether rows that another process has locked are left out: they were waited for in vain. */
-  readonly skipsLocked?: boolean;
 }
 
 /**
@@ -47,8 +38,6 @@ export interface SensorLocks {
   readonly isOfOwners?: boolean;
   /** Whether its first statement locks them itself, in the order of `series`. */
   readonly locksItself?: boolean;
-  /** Whether some of these were locked before, and are not waited for again. */
-  readonly skipsLocked?: boolean;
 }
 
 // In one order, for all calls of a commit at once: commits that lock the same ones cannot block
@@ -60,9 +49,6 @@ const lockSensors = (here: string): string => `
     union all select unnest($3::bigint[])
     union all select series from sensors where ${here} device_id = any($4::text[])))
   order by series for no key update`;
-
-const { retryMs, retryMsMax } = postgresLimits;
-const limitWaits = `set local lock_timeout = ${postgresLimits.rowLockMs}`;
 
 // Behind the sensors, and in one order as well.
 const lockOwners = `
@@ -89,9 +75,6 @@ interface Waiting {
   readonly locks: SensorLocks | undefined;
   readonly resolve: (value: unknown) => void;
   readonly reject: (reason: unknown) => void;
-  skipsLocked: boolean;
-  /** Since when it makes way for others, as a row of another process's was locked. */
-  lockedSince: number | undefined;
 }
 
 /** A commit that may be made although its connection was lost. */
@@ -117,8 +100,6 @@ export function createWriter(link: Link, log: Log, onNews: OnNews = () => undefi
   const noteHealth = createWriteHealth(log, 'the database');
   let running: Promise<void> | undefined;
   let isClosed = false;
-  /** How many calls come again. */
-  let returning = 0;
   let doubt: Doubt | undefined;
   link.onReached((seqs) => {
     if (doubt?.isRefused !== true) return;
@@ -172,15 +153,13 @@ export function createWriter(link: Link, log: Log, onNews: OnNews = () => undefi
         // Several calls that met another commit are made one by one, with fewer locks each.
         const mayRetry = isAway || (calls.length === 1 && isConflict(error));
         if (mayRetry && performance.now() < giveUpAt && !link.isFenced()) {
-          await wait(Math.min(retryMs * 2 ** failures, retryMsMax));
+          await wait(Math.min(postgresLimits.retryMs * 2 ** failures, postgresLimits.retryMsMax));
           continue;
         }
         if (!isAway && calls.length > 1) {
           for (const call of calls) await carryOut([call]);
           return;
         }
-        const pauseMs = isLocked(error) ? pauseOf(calls[0]) : undefined;
-        if (pauseMs !== undefined) return void comeAgain(calls, pauseMs);
         if (isAway && own !== undefined) own.isRefused = true;
         const refusal = own?.isLost ? unavailable(awaySentence, error) : asRefusal(error);
         noteHealth({ err: refusal });
@@ -188,15 +167,6 @@ export function createWriter(link: Link, log: Log, onNews: OnNews = () => undefi
         return;
       }
     }
-  }
-
-  /** Others come meanwhile. */
-  async function comeAgain(calls: readonly Waiting[], pauseMs: number): Promise<void> {
-    returning += 1;
-    await wait(pauseMs);
-    returning -= 1;
-    queue.unshift(...calls);
-    start();
   }
 
   /**
@@ -216,12 +186,10 @@ export function createWriter(link: Link, log: Log, onNews: OnNews = () => undefi
       const answers: unknown[] = [];
       // Several calls lock at once, in one order: one by one they could block each other's commits.
       const locksItself = calls.length === 1 && locks[0]?.locksItself === true;
-      const skipsLocked = locksItself && calls[0]?.skipsLocked === true;
-      if (link.isShared && together !== 'control' && !skipsLocked) send(limitWaits);
       if (link.isShared && !locksItself) lockAll(send, locks, hasParts);
       const ends = new Map<string, readonly [string, ...Value[]]>();
       const session: WriteSession = {
-        ...{ ...plain, send, others, skipsLocked },
+        ...{ ...plain, send, others },
         news(entries = []) {
           transaction.news();
           news.push(entries);
@@ -247,28 +215,16 @@ export function createWriter(link: Link, log: Log, onNews: OnNews = () => undefi
       }
       return new Promise<Answer>((resolve, reject) => {
         // Each promise is resolved with what its own work answered.
-        const answer = { resolve: resolve as (value: unknown) => void, reject };
-        const skipsLocked = locks?.skipsLocked === true;
-        queue.push({ work, locks, ...answer, skipsLocked, lockedSince: undefined });
+        queue.push({ work, locks, resolve: resolve as (value: unknown) => void, reject });
         start();
       });
     },
     async close() {
       isClosed = true;
-      while (running !== undefined || returning > 0) await (running ?? wait(retryMs));
+      while (running !== undefined) await running;
       await link.close();
     },
   };
-}
-
-/** Until a call comes again that another process's lock kept waiting; undefined: it never does. */
-function pauseOf(call: Waiting | undefined): number | undefined {
-  if (call === undefined) return undefined;
-  const now = performance.now();
-  call.lockedSince ??= now;
-  if (now - call.lockedSince > postgresLimits.awayMs) return undefined;
-  call.skipsLocked = call.locks?.locksItself === true;
-  return call.skipsLocked ? 0 : Math.max(retryMs, now - call.lockedSince);
 }
 
 const bucketsIn = ({ sensors = [], series = [], devices = [] }: SensorLocks): readonly number[] => [

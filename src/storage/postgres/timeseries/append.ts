@@ -124,8 +124,7 @@ export async function appendPushes(
 }> {
   const { limits } = looking;
   const outcomes: AppendOutcome[] = batch.map(() => ({ kind: 'missing' }));
-  const { states, busy } = await statesOf(session, batch, looking);
-  for (const place of busy) outcomes[place] = { kind: 'busy' };
+  const states = await statesOf(session, batch, looking);
   const ids = await findIds(session, batch);
   for (let from = 0; from < states.length; from += limits.seriesPerLook) {
     const some = states.slice(from, from + limits.seriesPerLook);

@@ -108,9 +108,7 @@ export function createDatapointStore(
       }
       return appended;
     };
-    const skipsLocked = batch.some(({ busySince }) => busySince !== undefined);
-    const locks = { sensors: batch, locksItself: true, skipsLocked };
-    const { outcomes, rows } = await writer.call(store, locks);
+    const { outcomes, rows } = await writer.call(store, { sensors: batch, locksItself: true });
     flusher.add(rows.map((row) => ({ ...row, rows: 1 })));
     return outcomes;
   };

@@ -1,8 +1,8 @@
 import type { ColumnBatch } from '../../../domain/datapoints/column-batch.ts';
 import type { SensorRef } from '../../../domain/datapoints/datapoint.ts';
 import { bucketOf } from '../../sql/device-row.ts';
+import type { SqlSession } from '../../sql/session.ts';
 import { isHere } from '../parts.ts';
-import type { WriteSession } from '../writer.ts';
 
 const selectSensors = (here: string): string => `
   select place::integer as place, bucket, series, arrivals, newest, last_received
@@ -54,10 +54,10 @@ interface SensorRow {
  * first statement locks them, in the order of `series`.
  */
 export async function statesOf(
-  session: Pick<WriteSession, 'all' | 'skipsLocked'>,
+  session: Pick<SqlSession, 'all'>,
   batch: readonly SensorRef[],
   { own, hasParts }: { readonly own: number | undefined; readonly hasParts: boolean },
-): Promise<{ readonly states: readonly SeriesState[]; readonly busy: readonly number[] }> {
+): Promise<readonly SeriesState[]> {
   const sensors = new Map<string, AskedSensor>();
   for (const [place, sensor] of batch.entries()) {
     // No id has a slash.
@@ -68,29 +68,21 @@ export async function statesOf(
   }
   const asked = [...sensors.values()];
   const select = selectSensors(isHere(hasParts, 3));
-  const { skipsLocked } = session;
-  const ask = async (
-    some: readonly AskedSensor[],
-    lock: string,
-  ): Promise<readonly SeriesState[]> => {
+  const ask = async (some: readonly AskedSensor[]): Promise<readonly SeriesState[]> => {
     const devices = some.map(({ sensor }) => sensor.deviceId);
     const found = await session.all<SensorRow>(
-      `${select} ${lock}`,
+      own === undefined ? select : `${select} ${locked}`,
       devices,
       some.map(({ sensor }) => sensor.sensorId),
       ...(hasParts ? [devices.map(bucketOf)] : []),
     );
     return found.flatMap((row) => stateOf(some[row.place - 1], row) ?? []);
   };
-  const lock = own === undefined ? '' : locked;
-  const states = await ask(asked, skipsLocked ? `${lock} skip locked` : lock);
-  if (own === undefined || states.length === asked.length) return { states, busy: [] };
-  const found = new Set(states.map(({ places }) => places));
-  const others = asked.filter(({ places }) => !found.has(places));
+  const states = await ask(asked);
+  if (own === undefined || states.length === asked.length) return states;
   // A sensor that was removed and made anew while its lock was waited for has another row.
-  const now = await ask(others, skipsLocked ? '' : lock);
-  if (!skipsLocked) return { states: [...states, ...now], busy: [] };
-  return { states, busy: now.flatMap(({ places }) => places) };
+  const found = new Set(states.map(({ places }) => places));
+  return [...states, ...(await ask(asked.filter(({ places }) => !found.has(places))))];
 }
 
 function stateOf(asked: AskedSensor | undefined, row: SensorRow): SeriesState | undefined {
