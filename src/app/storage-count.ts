@@ -75,10 +75,12 @@ function createStorageCount(
     for (let at = 0; at < batch.length; at += 1) {
       const outcome = outcomes[at];
       const push = batch[at];
-      if (outcome?.kind !== 'stored' || outcome.weight === undefined || !push) continue;
-      const bytes = bytesPerWeight * outcome.weight;
+      if (push === undefined) continue;
+      const stored = (outcome?.kind === 'stored' && outcome.weight) || 0;
+      const bytes = bytesPerWeight * stored;
       const ofStranger = push.isByStranger === true ? bytes : 0;
       if (push.isByStranger === true) strangers.settle(push, bytes);
+      if (stored === 0) continue;
       // At hand, as it was asked for its rights a moment ago.
       const device = storage.devices.peek(push.deviceId);
       if (device === undefined) {
@@ -89,7 +91,7 @@ function createStorageCount(
       }
       if (device.owner !== owner) add();
       owner = device.owner;
-      weight += outcome.weight;
+      weight += stored;
       if (ofStranger > 0) room.strangers.add(owner, ofStranger);
     }
     add();
@@ -158,10 +160,14 @@ function createStorageCount(
       ...datapoints,
       async append(batch, notesOf) {
         const kept = strangers.keep(batch)?.catch(() => undefined);
-        const outcomes = await datapoints.append(batch, notesOf);
-        await kept;
-        countBatch(batch, outcomes);
-        return outcomes;
+        let outcomes: readonly AppendOutcome[] = [];
+        try {
+          outcomes = await datapoints.append(batch, notesOf);
+          return outcomes;
+        } finally {
+          await kept;
+          countBatch(batch, outcomes);
+        }
       },
     },
   };

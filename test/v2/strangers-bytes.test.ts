@@ -107,3 +107,23 @@ test('what strangers pushed is known after a restart, and goes with the device',
   }
   rmSync(directory, { recursive: true });
 });
+
+test('what strangers push again, or to no sensor, counts no more', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'kipimo-test-'));
+  const options = { environment, directory } as const;
+  const again = { method: 'POST', path, json: { value: kilobyte, timestamp: '2026-01-01T00:00Z' } };
+  const line = { sensor_id: 'none', device_id: 'pump', value: kilobyte };
+  {
+    await using service = await startService(options);
+    assertDone(await service.as('ama')({ method: 'POST', path: '/devices', json }));
+    for (let times = 0; times < 80; times += 1) assertDone(await service.call(again));
+    for (let times = 0; times < 80; times += 1) {
+      await service.call({ method: 'POST', path: '/sensors_data', json: [line] });
+    }
+  }
+  {
+    await using service = await startService(options);
+    assertDone(await service.call({ method: 'POST', path, body: kilobyte }));
+  }
+  rmSync(directory, { recursive: true });
+});
