@@ -160,14 +160,10 @@ function createStorageCount(
       ...datapoints,
       async append(batch, notesOf) {
         const kept = strangers.keep(batch)?.catch(() => undefined);
-        let outcomes: readonly AppendOutcome[] = [];
-        try {
-          outcomes = await datapoints.append(batch, notesOf);
-          return outcomes;
-        } finally {
-          await kept;
-          countBatch(batch, outcomes);
-        }
+        const outcomes = await datapoints.append(batch, notesOf);
+        await kept;
+        countBatch(batch, outcomes);
+        return outcomes;
       },
     },
   };

@@ -72,13 +72,13 @@ export function createLogReading(options: {
       break;
     }
     if (!mayTidy || isResting) return;
-    tidiedAt = performance.now();
     // Own work that had come before this read is done: it is to be stored, too. Reading goes on.
     tidying = acted()
       .then(() => (isResting ? undefined : shared.tidy()))
       .catch(noteFailure)
       .finally(() => {
         tidying = undefined;
+        tidiedAt = performance.now();
       });
   }
 

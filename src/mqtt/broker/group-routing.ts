@@ -59,50 +59,57 @@ export function createGroupRouting(options: {
 }) {
   const { outbound, journal, counters, clock, claims, termsFor } = options;
 
-  /** Sends to one member: the next connected one that may have it, else one that will come back. */
-  function route(delivery: Delivery, group: SharedTarget, how: Partial<Manner> = usual): void {
+  /**
+   * Sends to one member: the next connected one that may have it, else one that will come back.
+   * What it answers is held for the message, and resolves when that is decided.
+   */
+  function route(
+    delivery: Delivery,
+    group: SharedTarget,
+    how: Partial<Manner> = usual,
+  ): Promise<void> | undefined {
     const { message } = delivery;
     const { turn } = group;
     if (turn.waiting === undefined) {
       const members = inTurn(group);
       turn.next = (turn.next + 1) % 0x4000_0000;
-      walk({ message, delivery, group, members, how: { ...usual, ...how } });
-      return;
+      return walk({ message, delivery, group, members, how: { ...usual, ...how } });
     }
     if (turn.waiting.length >= mqttLimits.deliveriesWaitingMax) {
       counters.dropped.queue_full += 1;
-      return;
+      return undefined;
     }
     delivery.keep();
     const { promise, resolve } = Promise.withResolvers<void>();
     journal.hold(promise, message.payer);
-    turn.waiting.push(() => {
-      route(delivery, group, how);
-      resolve();
-    });
+    turn.waiting.push(() => resolve(route(delivery, group, how)));
+    return promise;
   }
 
   /** Asks for one after the other, those who are there first. */
-  function walk(round: Round) {
+  function walk(round: Round): Promise<void> | undefined {
     for (let next = round.members.next(); next.done !== true; next = round.members.next()) {
       const verdict = tryHave(next.value, round);
       if (verdict === 'no') continue;
       if (verdict === 'yes') return choose(round, next.value);
       round.group.turn.waiting = [];
-      journal.hold(walkOn(round, next.value), round.message.payer);
-      return;
+      const walked = walkOn(round, next.value);
+      journal.hold(walked, round.message.payer);
+      return walked;
     }
+    return undefined;
   }
 
   /** As `walk`, from where a right has to be looked up; never rejects. */
   async function walkOn(round: Round, first: Target): Promise<void> {
     round.delivery.keep();
+    let claimed: Promise<void> | undefined;
     let target: Target | undefined = first;
     while (target !== undefined) {
       // Where the store cannot say, the delivery asks again.
       const isChosen = await mayHave(target, round).catch(() => round.message.qos > 0);
       if (isChosen && !target.session.isEnded) {
-        choose(round, target);
+        claimed = choose(round, target);
         break;
       }
       const next: IteratorResult<Target, undefined> = round.members.next();
@@ -112,6 +119,7 @@ export function createGroupRouting(options: {
     const waiting = turn.waiting ?? [];
     turn.waiting = undefined;
     for (const goOn of waiting) goOn();
+    await claimed;
   }
 
   function tryHave({ session }: Target, { message, delivery }: Round): Verdict {
@@ -123,28 +131,30 @@ export function createGroupRouting(options: {
   }
 
   /** Where other processes have members as well, it is claimed first. */
-  function choose(round: Round, target: Target): void {
+  function choose(round: Round, target: Target): Promise<void> | undefined {
     const { message, delivery, group, how } = round;
     const terms = termsFor(message, target);
-    if (terms === undefined) return;
+    if (terms === undefined) return undefined;
     const name = claims && claimNameOf(message);
     if (claims === undefined || name === undefined) {
       const handOn = (left: Message, isRepeated: boolean) =>
-        route(new Delivery(left, clock.now()), group, { isRepeated });
+        void route(new Delivery(left, clock.now()), group, { isRepeated });
       const isRepeated = how.isRepeated && terms.qos === 1;
       if (!how.isAgain) outbound.offer(target.session, delivery, { ...terms, handOn, isRepeated });
-      return;
+      return undefined;
     }
     const isHere = target.session.link !== undefined;
     // No session queues a QoS 0 message: it comes at most once.
-    if (terms.qos === 0 && (!isHere || how.isAgain)) return;
+    if (terms.qos === 0 && (!isHere || how.isAgain)) return undefined;
     if (terms.qos === 0 && claims.waiting() >= mqttLimits.deliveriesWaitingMax) {
       counters.dropped.queue_full += 1;
-      return;
+      return undefined;
     }
     const chosen = { target, terms, share: { group: group.name, message: name } };
     const claimed = claim(claims, { ...round, delivery: delivery.detached() }, chosen);
-    if (terms.qos > 0) journal.hold(claimed, message.payer);
+    if (terms.qos === 0) return undefined;
+    journal.hold(claimed, message.payer);
+    return claimed;
   }
 
   async function claim(own: Claims, round: Round, chosen: Chosen): Promise<void> {
@@ -162,7 +172,7 @@ export function createGroupRouting(options: {
       own.later({
         ...{ bytes: bytesOfMessage(message), tries: how.tries },
         tryAgain: (tries, isLast) =>
-          route(new Delivery(delivery.message, clock.now()), group, { ...how, tries, isLast }),
+          void route(new Delivery(delivery.message, clock.now()), group, { ...how, tries, isLast }),
       });
     }
   }

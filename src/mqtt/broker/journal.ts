@@ -131,6 +131,8 @@ export function createJournal(options: {
     /** Resolves when all that was added or is being decided at this moment is durable. */
     async settled(): Promise<void> {
       await Promise.all(held.values());
+      // A decision for a group may leave one for its member.
+      await Promise.all(held.values());
       await added();
     },
     /** Resolves when all is durable, or when the store has failed often enough to give up. */

@@ -64,7 +64,7 @@ export function createRouter(options: {
     for (const payer of tree.match(message.topic, reach).byPayer()) {
       for (const recipient of Iterator.from(payer.recipients())) {
         if ('session' in recipient) continue;
-        groups.route(new Delivery(message, clock.now()), recipient, { isAgain: true });
+        void groups.route(new Delivery(message, clock.now()), recipient, { isAgain: true });
       }
     }
   }

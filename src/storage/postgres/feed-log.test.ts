@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { connectTo, stillWaits } from '../../../test/postgres-processes.ts';
 import { emptySchemaCalled, noPostgres } from '../../../test/postgres-schemas.ts';
 import { onServer } from '../../../test/postgres-server.ts';
+import { payerOfAccount } from '../../domain/budgets/budget.ts';
 import type { FeedLog, MemberStore } from '../../domain/members/member-store.ts';
+import { sessionKey } from '../../domain/messaging/message.ts';
+import type { SharedSessions } from '../../domain/messaging/session-store.ts';
 import { silentLog } from '../../lib/log.ts';
 import { postgresLimits } from './postgres-limits.ts';
 import { openPostgres } from './postgres-storage.ts';
@@ -13,14 +17,16 @@ async function openLogs(name: string, count: number) {
   const opened = new AsyncDisposableStack();
   const logs: FeedLog[] = [];
   const members: MemberStore[] = [];
+  const shared: SharedSessions[] = [];
   for (let at = 0; at < count; at += 1) {
     const storage = await openPostgres({ url, log: silentLog, serving: 'shared' });
     opened.defer(() => storage.close());
-    assert.ok(storage.members);
+    assert.ok(storage.members && storage.mqttSessions.shared);
+    shared.push(storage.mqttSessions.shared);
     logs.push(storage.members.log);
     members.push(storage.members);
   }
-  return { url, logs, members, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+  return { url, logs, members, shared, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
 
 async function readAll(log: FeedLog): Promise<readonly string[]> {
@@ -243,4 +249,43 @@ test('on a new connection a commit of now comes before what is read', {
   }
   assert.deepEqual(texts, ['seen']);
   assert.equal(await commits(), before + 2, 'one of each');
+});
+
+test('a claim of a group stays for who read its entry just before that went', {
+  skip: noPostgres,
+}, async () => {
+  await using two = await openLogs('feed_log_claims', 2);
+  const [[other, log], [one, reader]] = [two.logs, two.shared];
+  assert.ok(other && log && one && reader);
+  const key = sessionKey('user/ana', 'c');
+  const about = { key, identity: 'user/ana', clientId: 'c', payer: payerOfAccount('ana') };
+  const terms = { ...about, expirySeconds: 60, isKnown: false, note: () => '!claimed' };
+  const claim = async (shared: SharedSessions, token: number) => {
+    const how = { token, isHere: true, isSettled: true, isAgain: false };
+    const step = { settled: [], givenBack: [], here: new Map(), notes: [] };
+    return shared.share({ ...step, claims: [{ ...how, group: 'g', message: 'm' }] });
+  };
+  /** Writes an entry that both act on, so that it goes with the next call of `tidy`. */
+  const write = async (text: string): Promise<void> => {
+    await log.append(text);
+    if (text === '[2]') assert.deepEqual(await claim(one, 1), ['won']);
+    for (const each of two.logs) await each.read();
+    for (const each of two.logs) await each.acknowledgement()();
+    for (const each of two.logs) await each.tidy();
+  };
+  await one.claim({ ...terms, isForced: false });
+  for (const text of ['[1]', '[2]']) await write(text);
+  await using locking = await connectTo(two.url);
+  await locking.run('begin; select from feed_log for update');
+  const tidying = log.tidy();
+  assert.ok(await stillWaits(tidying));
+  // The session moves meanwhile, and the log is read for it.
+  await reader.claim({ ...terms, isForced: true });
+  assert.ok((await reader.missed(0)).entries.some(({ text }) => text === '[2]'));
+  await locking.run('rollback');
+  await tidying;
+  assert.deepEqual(await claim(reader, 2), ['taken']);
+  await reader.caughtUp([key]);
+  for (const text of ['[3]', '[4]', '[5]', '[6]']) await write(text);
+  assert.deepEqual(await claim(reader, 3), ['won'], 'it is never dropped');
 });

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { connectTo, stillWaits } from '../../../test/postgres-processes.ts';
 import { emptySchemaCalled, noPostgres } from '../../../test/postgres-schemas.ts';
 import { payerOfAccount } from '../../domain/budgets/budget.ts';
 import { type Message, type SessionKey, sessionKey } from '../../domain/messaging/message.ts';
@@ -21,7 +20,7 @@ async function twoOf(name: string) {
   const open = () => openPostgres({ url, log: silentLog, serving: 'shared' });
   const one = await open();
   const two = await open();
-  return { url, one, two, a: sharedOf(one), b: sharedOf(two), open };
+  return { one, two, a: sharedOf(one), b: sharedOf(two), open };
 }
 
 function sharedOf({ mqttSessions }: Storage): SharedSessions {
@@ -375,43 +374,5 @@ describe('messages for groups of sessions that processes share', { skip: noPostg
     assert.deepEqual(told, [0]);
     assert.deepEqual(await claim(b, claimOf('m', { isAgain: true, token: 2 })), ['won_again']);
     await Promise.all([one.close(), two.close()]);
-  });
-
-  test('a claim stays for who read its entry just before that went', async () => {
-    const { url, one, two, a, b } = await twoOf('shares_read');
-    await using closing = new AsyncDisposableStack();
-    closing.defer(() => one.close());
-    closing.defer(() => two.close());
-    await openSession(one);
-    const [log, other] = [two.members?.log, one.members?.log];
-    assert.ok(log && other);
-    const logs = [log, other];
-    /** Writes an entry that both act on, so that it goes with the next call of `tidy`. */
-    const write = async (text: string, claimIt = async (): Promise<unknown> => undefined) => {
-      await log.append(text);
-      await claimIt();
-      for (const one of logs) await one.read();
-      for (const one of logs) await one.acknowledgement()();
-      for (const one of logs) await one.tidy();
-    };
-    await write('[1]');
-    await write('[2]', async () => {
-      await claim(a, claimOf('m'));
-      await a.share(stepOf({ settled: [{ group: 'g', message: 'm' }] }));
-    });
-    await using locking = await connectTo(url);
-    await locking.run('begin; select from feed_log for update');
-    const tidying = log.tidy();
-    assert.ok(await stillWaits(tidying));
-    // The session moves meanwhile, and the log is read for it.
-    assert.ok('turn' in (await b.claim(claiming({ isForced: true }))));
-    assert.ok((await b.missed(0)).entries.some(({ text }) => text === '[2]'));
-    await locking.run('rollback');
-    await tidying;
-    assert.ok(!(await b.missed(0)).entries.some(({ text }) => text === '[2]'));
-    assert.deepEqual(await claim(b, claimOf('m', { token: 2 })), ['taken']);
-    await b.caughtUp([key]);
-    for (const text of ['[3]', '[4]', '[5]']) await write(text);
-    assert.deepEqual(await claim(b, claimOf('m', { token: 3 })), ['won'], 'it is never dropped');
   });
 });

@@ -4,7 +4,10 @@ import { lastPlace } from './own-tables.ts';
 import { indexKey } from './text.ts';
 
 const serving = `select member from members where state = 'serving'`;
-/** Everything is in the order of commits: of two processes that ask, the second sees the first. */
+/**
+ * Everything is in the order of commits: of two processes that ask, the second sees the first. A
+ * claim that is asked for again is never made anew: its row may be dropped at this moment.
+ */
 const claim = `
   with asked as (
     select * from unnest($2::text[], $3::text[], $4::bigint[], $5::boolean[], $6::boolean[],
@@ -13,20 +16,25 @@ const claim = `
   known as materialized (
     select share_group, message, owner <> $1 or mqtt_shares.token <> asked.token as other
     from asked join mqtt_shares using (share_group, message)),
-  won as (
+  made as (
     insert into mqtt_shares (share_group, message, owner, token, settled, place)
     select share_group, message, $1, token, settled, ${lastPlace} from asked
-    where case when again
-      then (share_group, message) in (select known.share_group, known.message from known)
-      else here or not exists (
-        select from mqtt_groups_here as there
-        where there.share_group = asked.share_group and owner <> $1 and owner in (${serving}))
-      end
+    where not again and (here or not exists (
+      select from mqtt_groups_here as there
+      where there.share_group = asked.share_group and owner <> $1 and owner in (${serving})))
     on conflict (share_group, message) do update set
       owner = excluded.owner, token = excluded.token, settled = excluded.settled
     where (mqtt_shares.owner = excluded.owner and mqtt_shares.token = excluded.token)
       or (not mqtt_shares.settled and mqtt_shares.owner not in (${serving}))
-    returning share_group, message)
+    returning share_group, message),
+  made_again as (
+    update mqtt_shares set owner = $1, token = asked.token, settled = asked.settled from asked
+    where again and (mqtt_shares.share_group, mqtt_shares.message)
+        = (asked.share_group, asked.message)
+      and ((owner = $1 and mqtt_shares.token = asked.token)
+        or (not mqtt_shares.settled and owner not in (${serving})))
+    returning mqtt_shares.share_group, mqtt_shares.message),
+  won as (select * from made union all select * from made_again)
   select won.message is not null as won, known.message is not null or again as taken, other
   from asked left join won using (share_group, message) left join known using (share_group, message)
   order by number`;
@@ -47,7 +55,7 @@ const removeHere = `
  * session for which the log was read just before they went is behind until its claims are made.
  */
 export const dropShares = `
-  delete from mqtt_shares where place <= $1
+  delete from mqtt_shares where place < $1
     and place < coalesce((select min(place) from feed_log), $1 + 1)
     and not exists (select from mqtt_sessions where behind)`;
 export const dropHereOfEnded = `delete from mqtt_groups_here where owner not in (${serving})`;
