@@ -38,13 +38,25 @@ export async function openProxy(targetPort = 0): Promise<TcpProxy> {
     far: () => state === 'open' || state === 'mute',
   };
 
-  /** Nothing overtakes: what came later waits at least as long. */
+  /** Nothing overtakes: what came later waits at least as long, also where the delay is over. */
   function pipe(from: Socket, to: Socket, isOpen: () => boolean): () => void {
-    from.on('data', (bytes: Buffer) => {
-      if (delayMs === 0) to.write(bytes);
-      else setTimeout(() => to.destroyed || to.write(bytes), delayMs);
-    });
-    from.on('end', () => setTimeout(() => to.end(), delayMs));
+    const waiting: { readonly bytes: Buffer | undefined; readonly dueAt: number }[] = [];
+    function pass(): void {
+      for (let [next] = waiting; next !== undefined; [next] = waiting) {
+        const ms = next.dueAt - performance.now();
+        if (ms > 0) return void setTimeout(pass, ms);
+        waiting.shift();
+        if (next.bytes === undefined) to.end();
+        else if (!to.destroyed) to.write(next.bytes);
+      }
+    }
+    function passLater(bytes?: Buffer): void {
+      const dueAt = Math.max(performance.now() + delayMs, waiting.at(-1)?.dueAt ?? 0);
+      waiting.push({ bytes, dueAt });
+      if (waiting.length === 1) pass();
+    }
+    from.on('data', passLater);
+    from.on('end', () => passLater());
     const settle = () => void (isOpen() ? from.resume() : from.pause());
     settle();
     return settle;
