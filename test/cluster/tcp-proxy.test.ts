@@ -7,11 +7,15 @@ import { openProxy } from './tcp-proxy.ts';
 
 test('nothing overtakes what came before, also when a delay is over', async () => {
   const received: Buffer[] = [];
-  const server = createServer((socket) => void socket.on('data', (bytes) => received.push(bytes)));
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.on('data', (bytes) => received.push(bytes));
+  });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const proxy = await openProxy((server.address() as AddressInfo).port);
   const client = connect(proxy.port, '127.0.0.1');
+  client.on('error', () => undefined);
   await once(client, 'connect');
   let sent = '';
   for (let at = 0; at < 60; at += 1) {
