@@ -58,12 +58,26 @@ export const removedKeys: ReadonlyMap<string, string> = new Map([
 /** Every key of the environment that the service knows [contract 1]. */
 export const configKeys = {
   KIPIMO_HOST: key(host, 'Address to listen on.', '0.0.0.0'),
-  KIPIMO_HTTP_PORT: key(port, 'HTTP: API, dashboard at `/`, reference at `/docs`.', '8080'),
+  KIPIMO_HTTP_PORT: key(
+    port,
+    'HTTP: the API, the dashboard at `/`, the reference at `/docs`.',
+    '8080',
+  ),
   KIPIMO_MQTT_PORT: key(port, 'MQTT over TCP.', '1883'),
   KIPIMO_MQTTS_PORT: key(port, 'MQTT over TLS; open only when a certificate is given.', '8883'),
-  KIPIMO_TLS_CERT: key(readableFile, 'Certificate chain (PEM) for HTTPS and MQTTS.'),
-  KIPIMO_TLS_KEY: key(readableFile, 'Its private key (PEM): both, or none of them.'),
-  KIPIMO_DATA_DIR: key(directory, 'Embedded database and the rest; made when missing.', './data'),
+  KIPIMO_TLS_CERT: key(
+    readableFile,
+    'Certificate chain (PEM) for HTTPS and MQTTS; together with KIPIMO_TLS_KEY.',
+  ),
+  KIPIMO_TLS_KEY: key(
+    readableFile,
+    'Private key (PEM) of that certificate; together with KIPIMO_TLS_CERT.',
+  ),
+  KIPIMO_DATA_DIR: key(
+    directory,
+    'Embedded database and what else the service keeps; made when missing.',
+    './data',
+  ),
   KIPIMO_DATABASE_URL: secret(
     databaseUrl,
     'Where the data is, when it is not in KIPIMO_DATA_DIR: ' +
@@ -108,7 +122,10 @@ export const configKeys = {
       'its JSON text for a longer value, and the descriptions of devices.',
     '1073741824',
   ),
-  KIPIMO_QUOTA_ACCOUNT_BYTES: key(anyBytes, 'Disk for the devices of one account; without: any.'),
+  KIPIMO_QUOTA_ACCOUNT_BYTES: key(
+    anyBytes,
+    'What the devices of one account may take on disk; without it there is no quota.',
+  ),
   KIPIMO_QUOTA_SIGNUP_BYTES: key(
     bytesOrNone,
     'What the devices of one account may take on disk that signed itself up with this version ' +
@@ -148,7 +165,11 @@ export const configKeys = {
     'Texts and calls of the whole service on a day (UTC): what strangers can cost at most.',
     '5000',
   ),
-  KIPIMO_EVALUATE_ON_CREATE: key(flag, 'Whether a new notification is evaluated at once.', 'false'),
+  KIPIMO_EVALUATE_ON_CREATE: key(
+    flag,
+    'Whether a new notification is also evaluated once when it is created.',
+    'false',
+  ),
   KIPIMO_SMS_URL: secret(
     providerUrl(channelUrls.sms),
     'Provider of the channel sms: `twilio://…`, `africastalking://…`, `smpps://…` or `log:`.',

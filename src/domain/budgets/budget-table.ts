@@ -21,7 +21,9 @@ export const budgetTable = {
   connections: {
     what: 'connections over HTTP and MQTT',
     ...entries('rate', 200_000, 100_000, 50_000, 100_000, 0),
-    refused: 'the connection is closed, or of guests the one that is silent for longest',
+    refused:
+      'the connection is closed; where all guests have no more, the guest that is silent for ' +
+      'longest is closed instead',
   },
   tls_handshakes: {
     what: 'TLS handshakes under way',
@@ -31,7 +33,8 @@ export const budgetTable = {
   partial_bytes: {
     what: 'unfinished bodies and packets, and long CONNECTs until their clients are let in',
     ...bytes('rate', 256 * mebibyte, 64 * mebibyte, 64 * mebibyte, 128 * mebibyte, 4_096),
-    refused: '429 and Retry-After; MQTT is closed with 0x97, a CONNECT answered 0x9f',
+    refused:
+      '429 and Retry-After; over MQTT the connection is closed with 0x97, a CONNECT answered 0x9f',
   },
   request_bytes: {
     what:

@@ -198,7 +198,9 @@ const tooManyBuckets = (): Error =>
   );
 
 const tooLongBuckets = (): Error =>
-  invalid('the values are too long for one answer: ask for a shorter range, or pages with limit');
+  invalid(
+    'the values are too long for one answer: ask for a shorter range, or pages by limit and offset',
+  );
 
 /** Buckets of all sensors together. */
 export interface Totals extends Omit<BucketPage, 'buckets'> {

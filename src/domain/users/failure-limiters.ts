@@ -246,7 +246,7 @@ export function createFailureLimiters(options: {
     },
     /**
      * Resolves when all processes have counted what failed here until now, or a second later: a
-     * client that is answered then has no more tries at another one. At once where there is one.
+     * client that is answered then has no more tries at another one. Alone: at once.
      */
     told: async () => telling?.told(),
     /** Before a login can fail. */

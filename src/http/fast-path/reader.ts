@@ -282,7 +282,7 @@ export class RequestIntake {
     this.#owner = owner;
     this.#place = parts.waiting.place({
       payerOf: () => this.#payerOfPlace(),
-      // What is not whole, or left to node, is refused behind answers under way that are read.
+      // A request that is not whole, or left to node, is refused behind answers that are read.
       end: () => {
         const isRefused = this.#hasEnded || this.#part !== undefined;
         if (isRefused && socket.writableLength === 0) owner.leave('no room');

@@ -61,7 +61,7 @@ export function createGroupRouting(options: {
 
   /**
    * Sends to one member: the next connected one that may have it, else one that will come back.
-   * What it answers is held for the message, and resolves when that is decided.
+   * The answer is held for the message, and resolves when its claim is decided.
    */
   function route(
     delivery: Delivery,

@@ -149,7 +149,7 @@ test('others do not see a commit before the standby has it, though its connectio
     };
     await until(`wait_event = 'SyncRep' and query = 'commit'`);
     link.breakOff();
-    // It has connected again, and takes the connection of before over.
+    // The process has connected again, and takes over from its former connection.
     await until(
       `wait_event is not null and query like '%starts_with(member%' and state = 'active'`,
     );
