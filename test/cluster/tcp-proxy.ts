@@ -27,6 +27,15 @@ interface Pair {
   readonly far: Socket;
 }
 
+/**
+ * Ends a connection at once. A reset is refused while an end is on its way, and Node then never
+ * closes the socket, and waits for it at its exit for ever.
+ */
+function reset(socket: Socket): void {
+  if (socket.writableEnded) socket.destroy();
+  else socket.resetAndDestroy();
+}
+
 /** Opens a link on a free port of 127.0.0.1. */
 export async function openProxy(targetPort = 0): Promise<TcpProxy> {
   let target = targetPort;
@@ -92,8 +101,8 @@ export async function openProxy(targetPort = 0): Promise<TcpProxy> {
 
   function breakOff(): void {
     for (const { near, far } of pairs) {
-      near.resetAndDestroy();
-      far.resetAndDestroy();
+      reset(near);
+      reset(far);
     }
     pairs.clear();
     settles.clear();
