@@ -176,6 +176,45 @@ test('a session that went and came again is complete when both have read the log
   await ownership.close();
 });
 
+test('a session that came again is complete when what its second reading found is stored', async () => {
+  const stores: (() => void)[] = [];
+  const complete: string[][] = [];
+  const pages = [2, 3].map((turn) => [
+    ...[{ key: 'k', turn, wasElsewhere: true, subscriptions: [], heard: new Map() }],
+  ]);
+  let here: object | undefined;
+  const ownership = createOwnership({
+    shared: {
+      ...{ onFenced: () => undefined, adoptWills: async () => [] },
+      adopt: async () => pages.splice(0, 1)[0] ?? [],
+      missed: async () => ({ entries: [], isLast: true }),
+      caughtUp: async (keys: string[]) => void complete.push(keys),
+    },
+    peers: { heard: async () => true },
+    registry: {
+      ...{ size: 0, find: () => here },
+      restore: () => {
+        here = { key: 'k' };
+      },
+      release: () => {
+        here = undefined;
+      },
+    },
+    journal: { settled: () => new Promise<void>((resolve) => void stores.push(resolve)) },
+    wills: { cancel: () => undefined },
+    log: { warn: (fields: object) => void complete.push([JSON.stringify(fields)]) },
+  } as never);
+  await ownership.adopt();
+  while (stores.length < 2) await setImmediate();
+  // What the first one waits for is stored; both have read the log.
+  for (const store of stores) {
+    store();
+    await setImmediate();
+  }
+  assert.deepEqual(complete, [[], ['k']]);
+  await ownership.close();
+});
+
 test('sessions whose log is not read yet keep no other one from being complete', async () => {
   const pages = Array.from({ length: 9 }, (_, at) => [
     { key: `k${at}`, turn: at + 2, wasElsewhere: true, subscriptions: [], heard: new Map() },

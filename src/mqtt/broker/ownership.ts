@@ -44,12 +44,14 @@ export function createOwnership(options: OwnershipOptions) {
   const inTurn = createKeyedSequence();
   const turnsOf = createReplayTurns();
   const taking = new Map<SessionKey, TakingState>();
-  const behind = new Map<Promise<void>, readonly SessionKey[]>();
+  const runs = new Set<Promise<void>>();
+  /** The last run of them for each session. */
+  const completing = new Map<SessionKey, Promise<void>>();
   let isClosed = false;
   const adoption = createAdoption({
     ...options,
     known: {
-      keys: () => [...taking.keys(), ...[...behind.values()].flat()],
+      keys: () => [...taking.keys(), ...completing.keys()],
       terms: () => [...wills.terms, ...[...taking.values()].flatMap(({ terms }) => terms)],
     },
     restore: (adopted) => restore(adopted, true),
@@ -119,15 +121,9 @@ export function createOwnership(options: OwnershipOptions) {
     return forced;
   }
 
-  /** Whether the log is being read for the session, or will be in a moment. */
-  const isComing = (key: SessionKey): boolean =>
-    registry.find(key) === undefined ? taking.has(key) : isBehind(registry.find(key));
-
   /** Takes sessions up as they were kept, with what the log has for them. */
   function restore(claimed: readonly ClaimedSession[], isContinued: boolean): void {
     const taken: TakenSession[] = [];
-    // A session that is being taken up already is not complete before that is over.
-    const others = claimed.filter((one) => one.wasElsewhere || !isBehind(registry.find(one.key)));
     for (const one of claimed) {
       const known = registry.find(one.key);
       // Taken up already, maybe by a claim behind an adoption that was long in coming.
@@ -145,10 +141,19 @@ export function createOwnership(options: OwnershipOptions) {
       if (isContinued) holdBack(session, one);
       taken.push({ session, claimed: one });
     }
+    const own = new Set<ClaimedSession>(taken.map((one) => one.claimed));
+    // A session that is being taken up already is not complete before that is over.
+    const others = claimed.filter((one) => own.has(one) || !isBehind(registry.find(one.key)));
+    /** Whether it is taken again, or will be in a moment: then that completes it. */
+    const isComing = (key: SessionKey): boolean =>
+      completing.get(key) !== running || (registry.find(key) === undefined && taking.has(key));
     const how = { isOver: () => isClosed, isComing, turns: turnsOf(taken) };
-    const running = complete(options, taken, others, how).finally(() => behind.delete(running));
-    const keys = claimed.map(({ key }) => key);
-    behind.set(running, keys);
+    const running = complete(options, taken, others, how).finally(() => {
+      runs.delete(running);
+      for (const { key } of others) if (completing.get(key) === running) completing.delete(key);
+    });
+    runs.add(running);
+    for (const { key } of others) completing.set(key, running);
   }
 
   return {
@@ -181,7 +186,7 @@ export function createOwnership(options: OwnershipOptions) {
     async close(): Promise<void> {
       isClosed = true;
       await adoption.over();
-      await Promise.all(behind.keys());
+      await Promise.all(runs);
     },
   };
 }
