@@ -11,6 +11,12 @@ import { silentLog } from '../../lib/log.ts';
 import { postgresLimits } from './postgres-limits.ts';
 import { openPostgres } from './postgres-storage.ts';
 
+const key = sessionKey('user/ana', 'c');
+const claiming = {
+  ...{ key, identity: 'user/ana', clientId: 'c', payer: payerOfAccount('ana') },
+  ...{ expirySeconds: 60, isKnown: false, note: () => '!claimed' },
+};
+
 /** The logs of several processes on one empty schema. */
 async function openLogs(name: string, count: number) {
   const url = await emptySchemaCalled(name);
@@ -148,8 +154,9 @@ test('an entry is kept until its own process has handed it on, or its sessions a
 }, async () => {
   await using two = await openLogs('feed_log_own', 2);
   const [one, other] = two.logs;
-  const [writer] = two.members;
-  assert.ok(one && other && writer);
+  const [writer, heir] = two.members;
+  assert.ok(one && other && writer && heir && two.shared[0]);
+  await two.shared[0].claim({ ...claiming, isForced: false });
   const run = async (sql: string): Promise<number> => (await onServer(two.url, sql)).rowCount ?? 0;
   const isKept = async (): Promise<boolean> => {
     await other.read();
@@ -164,9 +171,9 @@ test('an entry is kept until its own process has handed it on, or its sessions a
   await one.append('b');
   assert.ok(await isKept());
   const setState = (sql: string) => run(`update members set ${sql} where member = ${writer.own}`);
-  await setState("state = 'lost', owns = true");
+  await setState("state = 'lost'");
   assert.ok(await isKept(), 'nobody has its sessions');
-  await setState('owns = false');
+  await run(`update mqtt_sessions set owner = ${heir.own}`);
   assert.equal(await isKept(), false);
 });
 
@@ -257,9 +264,6 @@ test('a claim of a group stays for who read its entry just before that went', {
   await using two = await openLogs('feed_log_claims', 2);
   const [[other, log], [one, reader]] = [two.logs, two.shared];
   assert.ok(other && log && one && reader);
-  const key = sessionKey('user/ana', 'c');
-  const about = { key, identity: 'user/ana', clientId: 'c', payer: payerOfAccount('ana') };
-  const terms = { ...about, expirySeconds: 60, isKnown: false, note: () => '!claimed' };
   const claim = async (shared: SharedSessions, token: number) => {
     const how = { token, isHere: true, isSettled: true, isAgain: false };
     const step = { settled: [], givenBack: [], here: new Map(), notes: [] };
@@ -273,14 +277,14 @@ test('a claim of a group stays for who read its entry just before that went', {
     for (const each of two.logs) await each.acknowledgement()();
     for (const each of two.logs) await each.tidy();
   };
-  await one.claim({ ...terms, isForced: false });
+  await one.claim({ ...claiming, isForced: false });
   for (const text of ['[1]', '[2]']) await write(text);
   await using locking = await connectTo(two.url);
   await locking.run('begin; select from feed_log for update');
   const tidying = log.tidy();
   assert.ok(await stillWaits(tidying));
   // The session moves meanwhile, and the log is read for it.
-  await reader.claim({ ...terms, isForced: true });
+  await reader.claim({ ...claiming, isForced: true });
   assert.ok((await reader.missed(0)).entries.some(({ text }) => text === '[2]'));
   await locking.run('rollback');
   await tidying;

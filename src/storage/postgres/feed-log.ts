@@ -63,11 +63,17 @@ const findDeaf = `
  * entry that may be for them is kept.
  */
 const dropHeard = `
-  delete from feed_log using unnest($1::integer[], $2::bigint[]) as seen (writer, last)
+  with seen as (select * from unnest($1::integer[], $2::bigint[]) as given (writer, last)),
+  needed as materialized (
+    select writer, min(case when known_term = term
+      then coalesce((known::json ->> writer::text)::bigint, 0) else 0 end) as behind
+    from seen, mqtt_sessions where mqtt_sessions.behind group by writer)
+  delete from feed_log using seen left join needed using (writer)
   where feed_log.writer = seen.writer and place <= last
-  and not exists (select from mqtt_sessions where behind) and not exists (
+  and (needed.behind is null or place <= needed.behind) and not exists (
     select from members
-    where (state = 'serving' or owns)
+    where (state = 'serving'
+        or (owns and exists (select from mqtt_sessions where owner = members.member)))
       and coalesce((positions::json ->> feed_log.writer::text)::bigint, 0) < feed_log.place)`;
 
 const selectLast = `
@@ -133,6 +139,8 @@ export function createFeedLog(options: {
   /** Younger entries are kept: what its process did not hand on another process hands on. */
   let seen: readonly (LogPosition & { readonly claimed: number })[] = [];
   let waits = 0;
+  /** The last place of what went with the dropping before. */
+  let dropped = 0;
 
   /** From where the process joined: what was committed before is in what it loaded since. */
   async function begin(): Promise<void> {
@@ -226,7 +234,8 @@ export function createFeedLog(options: {
           seen.map((last) => last.writer),
           places,
         );
-        await connection.run(dropShares, Math.max(...places));
+        await connection.run(dropShares, dropped);
+        dropped = Math.max(...places);
         await connection.run(dropHereOfEnded);
       }
       // Behind all commits of this process. It also stores that something is wanted no longer.

@@ -96,9 +96,21 @@ const nextTurn = `select nextval(pg_get_serial_sequence('feed_log', 'place')) as
 const owns = 'update members set owns = true where member = $1 and not owns';
 /** A session that is taken may have any subscriptions. */
 const wantAll = 'update writers set wants = default where writer = $1';
+/**
+ * What its owner until now has acknowledged is in the queue of a session, unless it was behind:
+ * then what that one did not need either.
+ */
 const takeSessions = `
-  update mqtt_sessions set owner = $1, term = term + 1, behind = true
-  where session = any($2::bigint[])`;
+  update mqtt_sessions set owner = $1, term = term + 1, behind = true, known_term = term + 1,
+    known = coalesce(case
+      when not behind then (select positions from members where member = owner)
+      when known_term = term then (
+        select json_object_agg(key, least(one.value::bigint, other.value::bigint))::text
+        from json_each_text(known::json) as one join json_each_text(
+          (select positions from members where member = owner)::json) as other using (key))
+    end, '{}')
+  where session = any($2::bigint[])
+  returning session, known`;
 const selectHeard = `
   select session, writer, at from mqtt_heard where session = any($1::bigint[])`;
 const findHeirless = `select 1 as found from members where state <> 'serving' and owns limit 1`;
@@ -343,7 +355,8 @@ async function takeOver(
   const term = turn ?? (await tx.first<{ turn: number }>(nextTurn))?.turn ?? 0;
   await tx.run(owns, member);
   await tx.run(wantAll, member);
-  await tx.run(takeSessions, member, rows);
+  const taken = await tx.all<{ session: number; known: string }>(takeSessions, member, rows);
+  const known = new Map(taken.map((one) => [one.session, placesFrom(one.known)]));
   const heard = Map.groupBy(
     await tx.all<{ session: number; writer: number; at: number }>(selectHeard, rows),
     ({ session }) => session,
@@ -355,7 +368,9 @@ async function takeOver(
     since: new Map(
       subscribed.flatMap((one) => {
         const since = damaged.read('mqtt_subscriptions', row, () => sinceFrom(one));
-        return since === undefined ? [] : [[String(one['filter']), since] as const];
+        if (since === undefined) return [];
+        const behind = (writer: number) => Math.max(since(writer), known.get(row)?.(writer) ?? 0);
+        return [[String(one['filter']), behind] as const];
       }),
     ),
     heard: new Map((heard.get(row) ?? []).map(({ writer, at }) => [writer, at])),
@@ -366,6 +381,10 @@ async function takeOver(
 function sinceFrom({ since, places }: Row): (writer: number) => number {
   // Of a version before, which commits in the order of places.
   if (places === '') return () => Number(since);
-  const known = new Map(Object.entries(JSON.parse(String(places)) as Record<string, number>));
-  return (writer) => known.get(String(writer)) ?? 0;
+  return placesFrom(String(places));
+}
+
+function placesFrom(json: string): (writer: number) => number {
+  const places = new Map(Object.entries(JSON.parse(json) as Record<string, number>));
+  return (writer) => places.get(String(writer)) ?? 0;
 }

@@ -51,13 +51,12 @@ const addHere = `
 const removeHere = `
   delete from mqtt_groups_here where owner = $1 and share_group = any($2::text[])`;
 /**
- * Drops claims whose log entries are gone: no reader of the log can claim them a second time. A
- * session for which the log was read just before they went is behind until its claims are made.
+ * Drops claims whose log entries are gone: no reader of the log can claim them a second time. None
+ * reads for a session what others may drop.
  */
 export const dropShares = `
   delete from mqtt_shares where place < $1
-    and place < coalesce((select min(place) from feed_log), $1 + 1)
-    and not exists (select from mqtt_sessions where behind)`;
+    and place < coalesce((select min(place) from feed_log), $1 + 1)`;
 export const dropHereOfEnded = `delete from mqtt_groups_here where owner not in (${serving})`;
 
 const groupsOf = (shares: readonly Share[]): readonly string[] =>

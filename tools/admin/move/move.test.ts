@@ -291,8 +291,14 @@ describe('moving that does not go well', { skip: noPostgres }, () => {
         ...['devices.bucket', 'devices.listed', 'gateways.listed'],
         ...['hourly_summaries.bucket', 'hourly_summaries.hours'],
         ...['list_counts.kind', 'list_counts.part', 'list_counts.things'],
-        ...['mqtt_retained.key', 'mqtt_sessions.behind', 'mqtt_sessions.key'],
-        ...['mqtt_sessions.owner', 'mqtt_sessions.term', 'mqtt_subscriptions.key'],
+        ...[
+          'mqtt_retained.key',
+          'mqtt_sessions.behind',
+          'mqtt_sessions.key',
+          'mqtt_sessions.known',
+        ],
+        ...['mqtt_sessions.known_term', 'mqtt_sessions.owner', 'mqtt_sessions.term'],
+        ...['mqtt_subscriptions.key'],
         ...['mqtt_subscriptions.places', 'mqtt_subscriptions.since', 'notification_states.bucket'],
         ...[
           'notification_states.revision',
