@@ -215,6 +215,55 @@ test('a session that came again is complete when what its second reading found i
   await ownership.close();
 });
 
+test('a session that a claim in doubt took is completed by no run of before', async () => {
+  const [asked, stores]: [string[], (() => void)[]] = [[], []];
+  const complete: string[][] = [];
+  const key = 'i\u0000c';
+  const pages = [[{ key, turn: 2, wasElsewhere: true, subscriptions: [], heard: new Map() }]];
+  let here: object | undefined;
+  const ownership = createOwnership({
+    shared: {
+      ...{ onFenced: () => undefined, adoptWills: async () => [] },
+      wanted: { isElsewhere: () => undefined },
+      adopt: async () => pages.shift() ?? [],
+      missed: async () => ({ entries: [], isLast: true }),
+      caughtUp: async (keys: string[]) => void complete.push(keys),
+      async claim({ note }: { note(turn: number): string }) {
+        asked.push(note(4));
+        throw new Error('the answer was lost');
+      },
+    },
+    peers: { heard: async () => true, entryOf: (text: string) => text },
+    registry: {
+      ...{ size: 0, find: () => here, findFormer: () => undefined },
+      restore: () => {
+        here = { key, claimedAt: 2 };
+      },
+      release: () => {
+        here = undefined;
+      },
+    },
+    journal: {
+      synced: async () => undefined,
+      settled: () => new Promise<void>((resolve) => void stores.push(resolve)),
+    },
+    wills: { cancel: () => undefined },
+    log: { warn: (fields: object) => void complete.push([JSON.stringify(fields)]) },
+  } as never);
+  await ownership.adopt();
+  while (stores.length === 0) await setImmediate();
+  const who = { identity: 'i', clientId: 'c', cleanStart: false };
+  ownership.told({ kind: 'opened', turn: 3, ...who });
+  await assert.rejects(
+    ownership.take({ ...who, payer: 'p', expirySeconds: 9 } as never, () => true),
+  );
+  assert.equal(asked.length, 1);
+  stores[0]?.();
+  await setImmediate();
+  assert.deepEqual(complete, [[]]);
+  await ownership.close();
+});
+
 test('sessions whose log is not read yet keep no other one from being complete', async () => {
   const pages = Array.from({ length: 9 }, (_, at) => [
     { key: `k${at}`, turn: at + 2, wasElsewhere: true, subscriptions: [], heard: new Map() },

@@ -107,6 +107,8 @@ export function createOwnership(options: OwnershipOptions) {
         })
         .catch((error: unknown) => {
           adoption.refused(key, terms);
+          // It may have been made: then it is adopted, and no run of before completes it.
+          if (terms.length > 0 && registry.find(key) === undefined) completing.delete(key);
           throw error;
         });
     // Earlier changes are written before the claim, or refused.

@@ -70,15 +70,13 @@ test('a session keeps what its process had not acknowledged, wherever it goes me
 }, async () => {
   await using members = await openMembers('behind_moves');
   const { a, b, c, isKept } = members;
-  const before = await c.log.append('before');
-  assert.ok(before);
+  await c.log.append('before');
   for (const one of [a, b, c]) await one.act();
   const lacked = await c.log.append('lacked');
   assert.ok(lacked);
   await b.act();
   const since = (await b.take())?.since.get('devices/#');
   assert.ok(since);
-  assert.ok(since(c.own) >= before.place, 'what is in its queue is read again');
   assert.ok(since(c.own) < lacked.place, 'what it lacks is not read');
   assert.equal(await isKept('before'), false);
   assert.ok(await isKept('lacked'));

@@ -64,10 +64,12 @@ const findDeaf = `
  */
 const dropHeard = `
   with seen as (select * from unnest($1::integer[], $2::bigint[]) as given (writer, last)),
+  lacking as (
+    select distinct case when known_term = term then known else '{}' end as known
+    from mqtt_sessions where behind),
   needed as materialized (
-    select writer, min(case when known_term = term
-      then coalesce((known::json ->> writer::text)::bigint, 0) else 0 end) as behind
-    from seen, mqtt_sessions where mqtt_sessions.behind group by writer)
+    select writer, min(coalesce((known::json ->> writer::text)::bigint, 0)) as behind
+    from seen, lacking group by writer)
   delete from feed_log using seen left join needed using (writer)
   where feed_log.writer = seen.writer and place <= last
   and (needed.behind is null or place <= needed.behind) and not exists (
@@ -76,6 +78,8 @@ const dropHeard = `
         or (owns and exists (select from mqtt_sessions where owner = members.member)))
       and coalesce((positions::json ->> feed_log.writer::text)::bigint, 0) < feed_log.place)`;
 
+const selectFirst = `
+  select coalesce(min(place), ${lastPlace}) as place from feed_log`;
 const selectLast = `
   select writers.writer, last.place, ${lastPlace} as claimed from writers cross join lateral (
     select max(place) as place from feed_log where feed_log.writer = writers.writer) as last
@@ -139,8 +143,8 @@ export function createFeedLog(options: {
   /** Younger entries are kept: what its process did not hand on another process hands on. */
   let seen: readonly (LogPosition & { readonly claimed: number })[] = [];
   let waits = 0;
-  /** The last place of what went with the dropping before. */
-  let dropped = 0;
+  /** The first place that was kept when entries were dropped last. */
+  let keptFrom = 0;
 
   /** From where the process joined: what was committed before is in what it loaded since. */
   async function begin(): Promise<void> {
@@ -234,8 +238,8 @@ export function createFeedLog(options: {
           seen.map((last) => last.writer),
           places,
         );
-        await connection.run(dropShares, dropped);
-        dropped = Math.max(...places);
+        await connection.run(dropShares, keptFrom);
+        keptFrom = (await connection.first<{ place: number }>(selectFirst))?.place ?? 0;
         await connection.run(dropHereOfEnded);
       }
       // Behind all commits of this process. It also stores that something is wanted no longer.

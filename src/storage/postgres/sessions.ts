@@ -109,8 +109,7 @@ const takeSessions = `
         from json_each_text(known::json) as one join json_each_text(
           (select positions from members where member = owner)::json) as other using (key))
     end, '{}')
-  where session = any($2::bigint[])
-  returning session, known`;
+  where session = any($2::bigint[])`;
 const selectHeard = `
   select session, writer, at from mqtt_heard where session = any($1::bigint[])`;
 const findHeirless = `select 1 as found from members where state <> 'serving' and owns limit 1`;
@@ -355,8 +354,7 @@ async function takeOver(
   const term = turn ?? (await tx.first<{ turn: number }>(nextTurn))?.turn ?? 0;
   await tx.run(owns, member);
   await tx.run(wantAll, member);
-  const taken = await tx.all<{ session: number; known: string }>(takeSessions, member, rows);
-  const known = new Map(taken.map((one) => [one.session, placesFrom(one.known)]));
+  await tx.run(takeSessions, member, rows);
   const heard = Map.groupBy(
     await tx.all<{ session: number; writer: number; at: number }>(selectHeard, rows),
     ({ session }) => session,
@@ -368,9 +366,7 @@ async function takeOver(
     since: new Map(
       subscribed.flatMap((one) => {
         const since = damaged.read('mqtt_subscriptions', row, () => sinceFrom(one));
-        if (since === undefined) return [];
-        const behind = (writer: number) => Math.max(since(writer), known.get(row)?.(writer) ?? 0);
-        return [[String(one['filter']), behind] as const];
+        return since === undefined ? [] : [[String(one['filter']), since] as const];
       }),
     ),
     heard: new Map((heard.get(row) ?? []).map(({ writer, at }) => [writer, at])),
@@ -381,10 +377,6 @@ async function takeOver(
 function sinceFrom({ since, places }: Row): (writer: number) => number {
   // Of a version before, which commits in the order of places.
   if (places === '') return () => Number(since);
-  return placesFrom(String(places));
-}
-
-function placesFrom(json: string): (writer: number) => number {
-  const places = new Map(Object.entries(JSON.parse(json) as Record<string, number>));
-  return (writer) => places.get(String(writer)) ?? 0;
+  const known = new Map(Object.entries(JSON.parse(String(places)) as Record<string, number>));
+  return (writer) => known.get(String(writer)) ?? 0;
 }

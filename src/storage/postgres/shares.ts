@@ -51,8 +51,8 @@ const addHere = `
 const removeHere = `
   delete from mqtt_groups_here where owner = $1 and share_group = any($2::text[])`;
 /**
- * Drops claims whose log entries are gone: no reader of the log can claim them a second time. None
- * reads for a session what others may drop.
+ * Drops claims whose log entries were gone when entries were dropped the last time: who read them
+ * before, for a session that moved, has claimed them since.
  */
 export const dropShares = `
   delete from mqtt_shares where place < $1
