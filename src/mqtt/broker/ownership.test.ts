@@ -135,75 +135,62 @@ test('the delayed will of a session that came up elsewhere is its client’s', (
   assert.deepEqual(did, ['i\u0000c cancelled 2', 'i\u0000c published 3']);
 });
 
-test('a session that went and came again is complete when both have read the log', async () => {
-  const reads: (() => void)[] = [];
+/** A process that adopts the session in these turns; `complete`: which keys were said to be. */
+function adopting({ key, turns }: { key: string; turns: readonly number[] }) {
   const complete: string[][] = [];
-  const pages = [2, 3].map((turn) => [
-    ...[{ key: 'k', turn, wasElsewhere: true, subscriptions: [], heard: new Map() }],
+  const pages = turns.map((turn) => [
+    ...[{ key, turn, wasElsewhere: true, subscriptions: [], heard: new Map() }],
   ]);
   let here: object | undefined;
-  const ownership = createOwnership({
+  return {
+    complete,
     shared: {
       ...{ onFenced: () => undefined, adoptWills: async () => [] },
+      wanted: { isElsewhere: () => undefined },
       adopt: async () => pages.shift() ?? [],
-      missed: () =>
-        new Promise((resolve) => {
-          reads.push(() => resolve({ entries: [], isLast: true }));
-        }),
+      missed: async (): Promise<object> => ({ entries: [], isLast: true }),
       caughtUp: async (keys: string[]) => void complete.push(keys),
     },
-    peers: {},
+    peers: { heard: async () => true, entryOf: (text: string) => text },
     registry: {
-      find: () => here,
-      restore: () => {
-        here = { key: 'k' };
+      ...{ size: 0, find: () => here, findFormer: () => undefined },
+      restore: ({ turn }: { turn: number }) => {
+        here = { key, claimedAt: turn };
       },
       release: () => {
         here = undefined;
       },
     },
-    journal: { settled: async () => undefined },
+    journal: { synced: async () => undefined, settled: async () => undefined },
     wills: { cancel: () => undefined },
     log: { warn: (fields: object) => void complete.push([JSON.stringify(fields)]) },
-  } as never);
+  };
+}
+
+test('a session that went and came again is complete when both have read the log', async () => {
+  const reads: (() => void)[] = [];
+  const process = adopting({ key: 'k', turns: [2, 3] });
+  process.shared.missed = () =>
+    new Promise((resolve) => {
+      reads.push(() => resolve({ entries: [], isLast: true }));
+    });
+  const ownership = createOwnership(process as never);
   await ownership.adopt();
   assert.equal(reads.length, 2);
   for (const read of reads) {
     read();
     await setImmediate();
   }
-  assert.deepEqual(complete, [[], ['k']]);
+  assert.deepEqual(process.complete, [[], ['k']]);
   await ownership.close();
 });
 
 test('a session that came again is complete when what its second reading found is stored', async () => {
   const stores: (() => void)[] = [];
-  const complete: string[][] = [];
-  const pages = [2, 3].map((turn) => [
-    ...[{ key: 'k', turn, wasElsewhere: true, subscriptions: [], heard: new Map() }],
-  ]);
-  let here: object | undefined;
-  const ownership = createOwnership({
-    shared: {
-      ...{ onFenced: () => undefined, adoptWills: async () => [] },
-      adopt: async () => pages.splice(0, 1)[0] ?? [],
-      missed: async () => ({ entries: [], isLast: true }),
-      caughtUp: async (keys: string[]) => void complete.push(keys),
-    },
-    peers: { heard: async () => true },
-    registry: {
-      ...{ size: 0, find: () => here },
-      restore: () => {
-        here = { key: 'k' };
-      },
-      release: () => {
-        here = undefined;
-      },
-    },
-    journal: { settled: () => new Promise<void>((resolve) => void stores.push(resolve)) },
-    wills: { cancel: () => undefined },
-    log: { warn: (fields: object) => void complete.push([JSON.stringify(fields)]) },
-  } as never);
+  const process = adopting({ key: 'k', turns: [2, 3] });
+  process.journal.settled = () =>
+    new Promise((resolve) => void stores.push(() => resolve(undefined)));
+  const ownership = createOwnership(process as never);
   await ownership.adopt();
   while (stores.length < 2) await setImmediate();
   // What the first one waits for is stored; both have read the log.
@@ -211,45 +198,22 @@ test('a session that came again is complete when what its second reading found i
     store();
     await setImmediate();
   }
-  assert.deepEqual(complete, [[], ['k']]);
+  assert.deepEqual(process.complete, [[], ['k']]);
   await ownership.close();
 });
 
 test('a session that a claim in doubt took is completed by no run of before', async () => {
-  const [asked, stores]: [string[], (() => void)[]] = [[], []];
-  const complete: string[][] = [];
-  const key = 'i\u0000c';
-  const pages = [[{ key, turn: 2, wasElsewhere: true, subscriptions: [], heard: new Map() }]];
-  let here: object | undefined;
-  const ownership = createOwnership({
-    shared: {
-      ...{ onFenced: () => undefined, adoptWills: async () => [] },
-      wanted: { isElsewhere: () => undefined },
-      adopt: async () => pages.shift() ?? [],
-      missed: async () => ({ entries: [], isLast: true }),
-      caughtUp: async (keys: string[]) => void complete.push(keys),
-      async claim({ note }: { note(turn: number): string }) {
-        asked.push(note(4));
-        throw new Error('the answer was lost');
-      },
-    },
-    peers: { heard: async () => true, entryOf: (text: string) => text },
-    registry: {
-      ...{ size: 0, find: () => here, findFormer: () => undefined },
-      restore: () => {
-        here = { key, claimedAt: 2 };
-      },
-      release: () => {
-        here = undefined;
-      },
-    },
-    journal: {
-      synced: async () => undefined,
-      settled: () => new Promise<void>((resolve) => void stores.push(resolve)),
-    },
-    wills: { cancel: () => undefined },
-    log: { warn: (fields: object) => void complete.push([JSON.stringify(fields)]) },
-  } as never);
+  const stores: (() => void)[] = [];
+  const asked: string[] = [];
+  const process = adopting({ key: 'i\u0000c', turns: [2] });
+  process.journal.settled = () =>
+    new Promise((resolve) => void stores.push(() => resolve(undefined)));
+  const claim = async ({ note }: { note(turn: number): string }) => {
+    asked.push(note(4));
+    throw new Error('the answer was lost');
+  };
+  const shared = { ...process.shared, claim };
+  const ownership = createOwnership({ ...process, shared } as never);
   await ownership.adopt();
   while (stores.length === 0) await setImmediate();
   const who = { identity: 'i', clientId: 'c', cleanStart: false };
@@ -260,7 +224,7 @@ test('a session that a claim in doubt took is completed by no run of before', as
   assert.equal(asked.length, 1);
   stores[0]?.();
   await setImmediate();
-  assert.deepEqual(complete, [[]]);
+  assert.deepEqual(process.complete, [[]]);
   await ownership.close();
 });
 
