@@ -53,6 +53,7 @@ export function createAdoption(options: {
         restore(adopted);
         if (isClosed()) return;
       }
+      isInDoubt ||= leftOut.size > 0;
     } catch (error) {
       isInDoubt = true;
       throw error;

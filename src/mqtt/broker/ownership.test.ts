@@ -185,7 +185,7 @@ test('a session that went and came again is complete when both have read the log
   await ownership.close();
 });
 
-test('a session that came again is complete when what its second reading found is stored', async () => {
+test('a session that came again is complete when its second read is stored', async () => {
   const stores: (() => void)[] = [];
   const process = adopting({ key: 'k', turns: [2, 3] });
   process.journal.settled = () =>
@@ -225,6 +225,23 @@ test('a session that a claim in doubt took is completed by no run of before', as
   stores[0]?.();
   await setImmediate();
   assert.deepEqual(process.complete, [[]]);
+  await ownership.close();
+});
+
+test('a session that an adoption in doubt took is completed by no run of before', async () => {
+  const stores: (() => void)[] = [];
+  const process = adopting({ key: 'i\u0000c', turns: [2] });
+  process.journal.settled = () =>
+    new Promise((resolve) => void stores.push(() => resolve(undefined)));
+  const ownership = createOwnership(process as never);
+  await ownership.adopt();
+  while (stores.length === 0) await setImmediate();
+  ownership.told({ kind: 'opened', turn: 3, identity: 'i', clientId: 'c', cleanStart: false });
+  process.shared.adopt = () => Promise.reject(new Error('the answer was lost'));
+  await ownership.adopt();
+  stores[0]?.();
+  await setImmediate();
+  assert.deepEqual(process.complete.slice(-1), [[]]);
   await ownership.close();
 });
 

@@ -40,18 +40,16 @@ interface OwnershipOptions extends CatchUpOptions {
  */
 export function createOwnership(options: OwnershipOptions) {
   const { shared, peers, registry, journal, wills, log } = options;
-  const { giveAway, givenAway, endFormerOf, endIfReplaced, lose } = createEnding(options);
+  const runs = createRuns();
+  const { giveAway, givenAway, endFormerOf, endIfReplaced, lose } = createEnding(options, runs);
   const inTurn = createKeyedSequence();
   const turnsOf = createReplayTurns();
   const taking = new Map<SessionKey, TakingState>();
-  const runs = new Set<Promise<void>>();
-  /** The last run of them for each session. */
-  const completing = new Map<SessionKey, Promise<void>>();
   let isClosed = false;
   const adoption = createAdoption({
     ...options,
     known: {
-      keys: () => [...taking.keys(), ...completing.keys()],
+      keys: () => [...taking.keys(), ...runs.keys()],
       terms: () => [...wills.terms, ...[...taking.values()].flatMap(({ terms }) => terms)],
     },
     restore: (adopted) => restore(adopted, true),
@@ -108,7 +106,7 @@ export function createOwnership(options: OwnershipOptions) {
         .catch((error: unknown) => {
           adoption.refused(key, terms);
           // It may have been made: then it is adopted, and no run of before completes it.
-          if (terms.length > 0 && registry.find(key) === undefined) completing.delete(key);
+          if (terms.length > 0 && registry.find(key) === undefined) runs.forget(key);
           throw error;
         });
     // Earlier changes are written before the claim, or refused.
@@ -148,14 +146,10 @@ export function createOwnership(options: OwnershipOptions) {
     const others = claimed.filter((one) => own.has(one) || !isBehind(registry.find(one.key)));
     /** Whether it is taken again, or will be in a moment: then that completes it. */
     const isComing = (key: SessionKey): boolean =>
-      completing.get(key) !== running || (registry.find(key) === undefined && taking.has(key));
+      !runs.isLast(key, running) || (registry.find(key) === undefined && taking.has(key));
     const how = { isOver: () => isClosed, isComing, turns: turnsOf(taken) };
-    const running = complete(options, taken, others, how).finally(() => {
-      runs.delete(running);
-      for (const { key } of others) if (completing.get(key) === running) completing.delete(key);
-    });
-    runs.add(running);
-    for (const { key } of others) completing.set(key, running);
+    const running = complete(options, taken, others, how);
+    runs.add(running, others);
   }
 
   return {
@@ -188,8 +182,29 @@ export function createOwnership(options: OwnershipOptions) {
     async close(): Promise<void> {
       isClosed = true;
       await adoption.over();
-      await Promise.all(runs);
+      await runs.over();
     },
+  };
+}
+
+/** What completes sessions that were taken: of each session the last run does. */
+function createRuns() {
+  const runs = new Set<Promise<void>>();
+  const lastOf = new Map<SessionKey, Promise<void>>();
+  return {
+    add(run: Promise<void>, sessions: readonly ClaimedSession[]): void {
+      runs.add(run);
+      for (const { key } of sessions) lastOf.set(key, run);
+      void run.finally(() => {
+        runs.delete(run);
+        for (const { key } of sessions) if (lastOf.get(key) === run) lastOf.delete(key);
+      });
+    },
+    isLast: (key: SessionKey, run: Promise<void>): boolean => lastOf.get(key) === run,
+    /** No run that is under way completes it. */
+    forget: (key: SessionKey): boolean => lastOf.delete(key),
+    keys: (): readonly SessionKey[] => [...lastOf.keys()],
+    over: (): Promise<unknown> => Promise.all(runs),
   };
 }
 
@@ -207,7 +222,10 @@ function createReplayTurns() {
 }
 
 /** Ends sessions whose clients have others by now. */
-function createEnding({ registry, wills, journal, log }: OwnershipOptions) {
+function createEnding(
+  { registry, wills, journal, log }: OwnershipOptions,
+  runs: Pick<ReturnType<typeof createRuns>, 'forget'>,
+) {
   const givingAway = new Set<Promise<void>>();
 
   function disconnect({ key, link }: Session, cleanStart: boolean): void {
@@ -231,6 +249,7 @@ function createEnding({ registry, wills, journal, log }: OwnershipOptions) {
   /** Lets go of a session that is another process's: nothing of it is changed here any more. */
   function lose(session: Session | undefined): void {
     if (session === undefined) return;
+    runs.forget(session.key);
     session.link?.end(reason.takenOver, 'the client connected again');
     wills.cancel(session.key);
     registry.release(session);

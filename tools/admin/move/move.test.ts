@@ -237,6 +237,8 @@ describe('moving that does not go well', { skip: noPostgres }, () => {
     await assert.rejects(openPostgres({ url, log: silentLog }), /run kipimo move again/);
   });
 
+  const ofSessions = (column: string) => `mqtt_sessions.${column}`;
+
   test('no table and no column of either engine is forgotten', async () => {
     const directory = temporaryDirectory({ after });
     await (await openSqlite({ directory, log: silentLog })).close();
@@ -275,7 +277,7 @@ describe('moving that does not go well', { skip: noPostgres }, () => {
       ),
       // Counted anew as rows come.
       ...['list_counts.kind', 'list_counts.part', 'list_counts.things'],
-      ...['key_id', 'user_id'].map((column) => `mqtt_sessions.${column}`),
+      ...['key_id', 'user_id'].map(ofSessions),
       ...['owner_bytes.bytes', 'owner_bytes.owner'],
     ]);
     const ofTables = inPostgres.rows.map(({ name }) => String(name));
@@ -291,14 +293,9 @@ describe('moving that does not go well', { skip: noPostgres }, () => {
         ...['devices.bucket', 'devices.listed', 'gateways.listed'],
         ...['hourly_summaries.bucket', 'hourly_summaries.hours'],
         ...['list_counts.kind', 'list_counts.part', 'list_counts.things'],
-        ...[
-          'mqtt_retained.key',
-          'mqtt_sessions.behind',
-          'mqtt_sessions.key',
-          'mqtt_sessions.known',
-        ],
-        ...['mqtt_sessions.known_term', 'mqtt_sessions.owner', 'mqtt_sessions.term'],
-        ...['mqtt_subscriptions.key'],
+        'mqtt_retained.key',
+        ...['behind', 'key', 'known', 'known_term', 'owner', 'term'].map(ofSessions),
+        'mqtt_subscriptions.key',
         ...['mqtt_subscriptions.places', 'mqtt_subscriptions.since', 'notification_states.bucket'],
         ...[
           'notification_states.revision',
