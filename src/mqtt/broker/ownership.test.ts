@@ -193,7 +193,7 @@ test('a session that came again is complete when its second read is stored', asy
   const ownership = createOwnership(process as never);
   await ownership.adopt();
   while (stores.length < 2) await setImmediate();
-  // What the first one waits for is stored; both have read the log.
+  // Both runs have read the log; the store answers the first run before the second.
   for (const store of stores) {
     store();
     await setImmediate();

@@ -105,7 +105,7 @@ export function createOwnership(options: OwnershipOptions) {
         })
         .catch((error: unknown) => {
           adoption.refused(key, terms);
-          // It may have been made: then it is adopted, and no run of before completes it.
+          // The claim may have been made: the session is adopted then, and completed by that run.
           if (terms.length > 0 && registry.find(key) === undefined) runs.forget(key);
           throw error;
         });
@@ -144,7 +144,7 @@ export function createOwnership(options: OwnershipOptions) {
     const own = new Set<ClaimedSession>(taken.map((one) => one.claimed));
     // A session that is being taken up already is not complete before that is over.
     const others = claimed.filter((one) => own.has(one) || !isBehind(registry.find(one.key)));
-    /** Whether it is taken again, or will be in a moment: then that completes it. */
+    /** Whether the session was taken again, or will be in a moment: that run completes it. */
     const isComing = (key: SessionKey): boolean =>
       !runs.isLast(key, running) || (registry.find(key) === undefined && taking.has(key));
     const how = { isOver: () => isClosed, isComing, turns: turnsOf(taken) };
@@ -187,7 +187,7 @@ export function createOwnership(options: OwnershipOptions) {
   };
 }
 
-/** What completes sessions that were taken: of each session the last run does. */
+/** Runs that complete sessions that were taken: of each session the last run does. */
 function createRuns() {
   const runs = new Set<Promise<void>>();
   const lastOf = new Map<SessionKey, Promise<void>>();
@@ -201,7 +201,7 @@ function createRuns() {
       });
     },
     isLast: (key: SessionKey, run: Promise<void>): boolean => lastOf.get(key) === run,
-    /** No run that is under way completes it. */
+    /** No run under way completes this session. */
     forget: (key: SessionKey): boolean => lastOf.delete(key),
     keys: (): readonly SessionKey[] => [...lastOf.keys()],
     over: (): Promise<unknown> => Promise.all(runs),

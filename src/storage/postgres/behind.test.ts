@@ -117,7 +117,7 @@ test('the log does not grow while sessions move without a pause', {
   const takeOther = (by: typeof a) =>
     by.shared.claim({ key: other, ...about, clientId: 'd', ...terms });
   await takeOther(a);
-  // One of both is behind at every moment.
+  // One of the two sessions is behind at every moment.
   for (const [at, by] of [b, a, b, a, b, a].entries()) {
     await by.take();
     if (at > 0) await (by === a ? b : a).shared.caughtUp([other]);

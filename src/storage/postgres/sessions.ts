@@ -97,8 +97,8 @@ const owns = 'update members set owns = true where member = $1 and not owns';
 /** A session that is taken may have any subscriptions. */
 const wantAll = 'update writers set wants = default where writer = $1';
 /**
- * What its owner until now has acknowledged is in the queue of a session, unless it was behind:
- * then what that one did not need either.
+ * Entries that the former owner has acknowledged count as queued for the session; of a session
+ * that was behind only those that it did not lack before.
  */
 const takeSessions = `
   update mqtt_sessions set owner = $1, term = term + 1, behind = true, known_term = term + 1,

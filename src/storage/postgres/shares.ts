@@ -51,8 +51,8 @@ const addHere = `
 const removeHere = `
   delete from mqtt_groups_here where owner = $1 and share_group = any($2::text[])`;
 /**
- * Drops claims whose log entries were gone when entries were dropped the last time: who read them
- * before, for a session that moved, has claimed them since.
+ * Drops claims whose log entries were gone at the tidying before: a process that had read these
+ * entries for a session that moved has made its claims since.
  */
 export const dropShares = `
   delete from mqtt_shares where place < $1
